@@ -1,0 +1,3 @@
+"""dynascope: a laboratory for how neural networks learn."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,70 @@
+"""The shared vocabulary: a probe measures a quantity, a theory predicts it, a claim compares.
+
+One spelling per idea, used in code, datasets, charts and the command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dynascope.core.registry import Registry
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named number or array: symbol, unit, dimensions and what it means in one sentence."""
+
+    name: str
+    symbol: str
+    unit: str
+    dims: tuple[str, ...]
+    meaning: str
+
+
+quantities: Registry[Quantity] = Registry("quantity")
+
+
+def quantity(name: str, symbol: str, unit: str, dims: tuple[str, ...], meaning: str) -> Quantity:
+    """Declare a quantity once and return it.
+
+    Args:
+        name: The one spelling, as in `run["name"]`.
+        symbol: How it is written in formulas.
+        unit: Its unit; "1" if it has none.
+        dims: Names of its axes beside seed, step and sweep axes.
+        meaning: One sentence.
+
+    Returns:
+        The registered quantity.
+    """
+    return quantities.add(name, Quantity(name, symbol, unit, dims, meaning))
+
+
+LOSS = quantity("loss", "L", "loss", (), "Training objective on the whole training set.")
+TEST_LOSS = quantity(
+    "test_loss", "l(x)", "loss", (), "Half the squared error of the output at the test point."
+)
+OUTPUT_AT = quantity("output_at", "f(x)", "1", ("output",), "Output of the model at a given input.")
+INPUT_JACOBIAN = quantity(
+    "input_jacobian",
+    "W",
+    "1",
+    ("output", "input"),
+    "Derivative of the output with respect to the input.",
+)
+GROWTH = quantity(
+    "growth", "G", "1/time", ("output", "input"), "Growth term of the Jacobian's flow, (4.3)."
+)
+SUPPRESSION = quantity(
+    "suppression", "S", "1/time", ("output", "input"), "Suppression term of the flow, (4.3)."
+)
+NOISE = quantity(
+    "noise", "N", "1/time", ("output", "input"), "Noise term of the Jacobian's flow, (4.3)."
+)
+LATTICE_LOSS = quantity(
+    "lattice_loss",
+    "l(x_v)",
+    "loss",
+    ("corner",),
+    "Test loss at every corner of the lattice of concept combinations.",
+)
