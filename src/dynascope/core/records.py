@@ -151,5 +151,5 @@ class Sink(Protocol):
         ...
 
     def finish(self, attrs: dict[str, Any]) -> None:
-        """Mark the run as complete (or interrupted, see `attrs["outcome"]`) and set its attributes."""
+        """Set the attributes and end the run; `attrs["outcome"]` says how it ended."""
         ...

@@ -255,12 +255,12 @@ def _class(tag: str) -> type[Spec]:
 
 
 def _code(function: Any) -> str:
-    """A hash of a function's code, constants, defaults and captured values."""
+    """A hash of a function's code, constants, defaults, captured and global values."""
     digest = hashlib.sha256()
     seen: set[int] = set()
 
     def feed(thing: Any) -> None:
-        if id(thing) in seen:
+        if id(thing) in seen or isinstance(thing, types.ModuleType):
             return
         code = getattr(thing, "__code__", None)
         if isinstance(thing, types.CodeType):
@@ -273,6 +273,8 @@ def _code(function: Any) -> str:
             feed(getattr(thing, "__defaults__", None))
             for cell in getattr(thing, "__closure__", None) or ():
                 feed(cell.cell_contents)
+            for name in code.co_names:  # what it reads from its module
+                feed(getattr(thing, "__globals__", {}).get(name))
         elif isinstance(thing, tuple | list):
             for item in thing:
                 feed(item)

@@ -1,0 +1,93 @@
+"""Learning rates that change with the step, with their elapsed gradient-flow time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dynascope.core.errors import bad
+from dynascope.core.spec import Spec, static_field
+
+
+@dataclass(frozen=True)
+class Schedule(Spec):
+    """A learning rate as a function of the step."""
+
+    def __call__(self, step: Any) -> jax.Array:
+        """The learning rate of a step; traceable."""
+        raise NotImplementedError
+
+    def elapsed(self, steps: np.ndarray) -> np.ndarray:
+        """Sum of the rates of the steps before each of `steps`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Piecewise(Schedule):
+    """`rates[i]` from step `starts[i]` on; `starts[0]` is 0.
+
+    Example:
+        >>> Piecewise(rates=(0.1, 0.5), starts=(0, 10)).elapsed(np.array([0, 10, 12])).tolist()
+        [0.0, 1.0, 2.0]
+    """
+
+    rates: tuple[float, ...]
+    starts: tuple[int, ...]
+
+    def check(self) -> None:
+        """Raise unless the stretches follow each other from step 0."""
+        if len(self.rates) != len(self.starts) or not self.rates:
+            raise bad("rates", self.rates, f"one rate per start, {len(self.starts)}")
+        if self.starts[0] != 0 or sorted(set(self.starts)) != list(self.starts):
+            raise bad("starts", self.starts, "ascending steps that begin with 0")
+        if min(self.rates) < 0 or not np.isfinite(self.rates).all():
+            raise bad("rates", self.rates, "finite numbers of at least 0")
+
+    def __call__(self, step: Any) -> jax.Array:
+        """The rate of the stretch that holds the step."""
+        index = jnp.searchsorted(jnp.asarray(self.starts), step, side="right") - 1
+        return jnp.asarray(self.rates)[index]
+
+    def elapsed(self, steps: np.ndarray) -> np.ndarray:
+        """Sum of the rates of the steps before each of `steps`."""
+        ends = np.append(self.starts[1:], np.inf)
+        lengths = np.clip(np.asarray(steps)[..., None], self.starts, ends) - self.starts
+        return lengths @ np.asarray(self.rates)
+
+
+@dataclass(frozen=True)
+class Cosine(Schedule):
+    """Half a cosine from `peak` at step 0 to `final` at `steps`, constant afterwards.
+
+    Example:
+        >>> float(Cosine(peak=1.0, steps=10)(5))
+        0.5
+    """
+
+    peak: float
+    steps: int
+    final: float = static_field(0.0)
+
+    def check(self) -> None:
+        """Raise for rates or lengths that make no schedule."""
+        if self.steps < 1:
+            raise bad("steps", self.steps, "a whole number of at least 1")
+        if not (0 < self.peak < float("inf")) or self.final < 0:
+            raise bad("peak", self.peak, "a finite number above 0, with final of at least 0")
+
+    def __call__(self, step: Any) -> jax.Array:
+        """The rate of a step."""
+        share = jnp.minimum(step / self.steps, 1.0)
+        return self.final + (self.peak - self.final) * (1 + jnp.cos(jnp.pi * share)) / 2
+
+    def elapsed(self, steps: np.ndarray) -> np.ndarray:
+        """Sum of the rates of the steps before each of `steps`."""
+        k = np.arange(self.steps)
+        rates = self.final + (self.peak - self.final) * (1 + np.cos(np.pi * k / self.steps)) / 2
+        total = np.concatenate([[0.0], np.cumsum(rates)])
+        inside = np.minimum(steps, self.steps)
+        return total[inside] + self.final * (np.asarray(steps) - inside)

@@ -1,0 +1,143 @@
+"""Driving the compiled loop from Python: chunks, progress, cancelling, checkpoints, rows.
+
+How far one compiled call goes follows the clock; what it computes does not depend on it.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from dynascope.core.errors import bad
+from dynascope.core.progress import Progress
+from dynascope.engine.lanes import Lanes
+from dynascope.engine.program import NO_MORE, Lane, program
+
+CALL_SECONDS = 0.3  # one compiled call: short enough for Ctrl-C and a smooth bar
+BUFFER_BYTES = 64 * 2**20  # what the probes may fill between two visits to Python
+RECORD_BYTES = 4 * 2**30  # what one run may record in total
+
+
+Rows = dict[str, np.ndarray]  # (lanes, rows, ...) by name
+OnRows = Callable[[Rows, np.ndarray, Callable[[], bytes]], None]
+
+
+def drive(
+    lanes: Lanes,
+    places: np.ndarray,
+    times: np.ndarray,
+    dtype: str,
+    progress: Progress,
+    on_rows: OnRows,
+    checkpoint: bytes | None,
+) -> None:
+    """Run the lanes to the end, handing over rows as they come.
+
+    Args:
+        lanes: The lanes.
+        places: Steps, or for flows the numbers 0, 1, ... of the recorded times.
+        times: Time of every place, used by flows.
+        dtype: "float32" or "float64".
+        progress: Told the place reached.
+        on_rows: Called with new rows, where lanes diverged, and a function that gives the
+            checkpoint.
+        checkpoint: State to go on from, as `on_rows` was given it.
+    """
+    devices = jax.local_device_count()
+    compiled = program(lanes, dtype, devices)
+    lane: Lane = compiled.prepare(lanes.values, (lanes.seeds,))
+    place, row = 0, 0
+    if checkpoint is not None:
+        lane, place, row = restore(lane, checkpoint)
+    rows = _buffer_rows(compiled, lanes, lane, places, times)
+    pace = _Pace()
+    while row < len(places):
+        ahead = _window(places[row : row + rows], rows)
+        clock = _clock(times, row, rows)
+        stop = min(int(places[min(row + rows, len(places)) - 1]), place + pace.budget)
+        progress.update(place, "compiling" if pace.fresh else "")
+        begun = time.perf_counter()
+        state, buffer = compiled.advance(
+            lanes.values,
+            (lanes.seeds, lane),
+            np.int32(place),
+            np.int32(stop),
+            ahead,
+            clock,
+        )
+        lane = lane._replace(state=jax.block_until_ready(state))
+        filled = int(np.searchsorted(places, stop, side="right")) - row
+        pace.learn(stop - place, time.perf_counter() - begun)
+        place, row = stop, row + filled
+        part = {k: np.asarray(v)[: lanes.count, :filled] for k, v in buffer.items()}
+        diverged = np.asarray(state.diverged)[: lanes.count]
+        on_rows(part, diverged, partial(save, lane, place, row))
+        progress.update(place)
+
+
+class _Pace:
+    """How many places the next call may cover: about CALL_SECONDS, learnt from the last ones."""
+
+    def __init__(self) -> None:
+        self.budget, self.fresh = 1, True
+
+    def learn(self, places: int, seconds: float) -> None:
+        if self.fresh:  # this call compiled; its time says nothing
+            self.fresh = False
+            return
+        rate = max(places, 1) / max(seconds, 1e-6)
+        self.budget = int(np.clip(rate * CALL_SECONDS, 1, self.budget * 32))
+
+
+def _window(ahead: np.ndarray, rows: int) -> np.ndarray:
+    """The next places, padded to a fixed length (plus one) with one that is never reached."""
+    return np.concatenate([ahead, np.full(rows + 1 - len(ahead), NO_MORE)]).astype(np.int32)
+
+
+def _clock(times: np.ndarray, row: int, rows: int) -> np.ndarray:
+    """Time before the first place of the window, then of each place, padded with the last."""
+    before = times[max(row - 1, 0)]
+    ahead = times[row : row + rows]
+    return np.concatenate([[before], ahead, np.full(rows + 1 - len(ahead), ahead[-1])])
+
+
+def _buffer_rows(compiled: Any, lanes: Lanes, lane: Lane, places: Any, times: Any) -> int:
+    """Rows between two visits to Python, from what one row of all lanes takes."""
+    window, clock = _window(places[:1], 1), _clock(times, 0, 1)
+    _, row = jax.eval_shape(
+        compiled.advance, lanes.values, (lanes.seeds, lane), np.int32(0), np.int32(0), window, clock
+    )
+    size = max(1, sum(int(np.prod(v.shape)) * v.dtype.itemsize for v in row.values()))
+    if size * len(places) > RECORD_BYTES:
+        raise bad(
+            "record",
+            f"{size * len(places) / 2**30:.1f} GB",
+            f"at most {RECORD_BYTES / 2**30:.0f} GB of measurements",
+            "record fewer points, fewer seeds or smaller quantities",
+        )
+    # A power of two, so that runs of different length share a program.
+    fits = int(np.clip(BUFFER_BYTES // size, 1, 256))
+    wanted = 1 << (min(len(places), 256) - 1).bit_length()
+    return min(wanted, 1 << (fits.bit_length() - 1))
+
+
+def save(lane: Lane, place: int, row: int) -> bytes:
+    """The state of all lanes as bytes; data is left out, a seed draws it again."""
+    arrays = {str(i): np.asarray(a) for i, a in enumerate(jax.tree.leaves(lane.state))}
+    buffer = io.BytesIO()
+    np.savez(buffer, place=place, row=row, **arrays)
+    return buffer.getvalue()
+
+
+def restore(lane: Lane, checkpoint: bytes) -> tuple[Lane, int, int]:
+    """Put a saved state into freshly prepared lanes."""
+    with np.load(io.BytesIO(checkpoint)) as saved:
+        structure = jax.tree.structure(lane.state)
+        state = jax.tree.unflatten(structure, [saved[str(i)] for i in range(structure.num_leaves)])
+        return lane._replace(state=state), int(saved["place"]), int(saved["row"])

@@ -1,0 +1,63 @@
+"""Lanes: every seed at every point of a sweep grid, as arrays for one compiled call.
+
+Only numbers may differ between the points; whatever changes shapes or switches (a width,
+an activation) is split off before, in `sweeps`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynascope.core.spec import leaves, skeleton
+from dynascope.engine.experiment import Bare
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Points x seeds, seeds fastest, padded to a size that is compiled for."""
+
+    bare: Bare
+    skeleton: str
+    values: dict[str, np.ndarray]  # leaves; those in `batched` have a lane axis
+    batched: frozenset[str]
+    seeds: np.ndarray  # (padded lanes,)
+    count: int  # how many lanes are real
+
+
+def stack(grid: list[Bare], seeds: tuple[int, ...], devices: int) -> Lanes:
+    """The lanes of a grid; numbers that are the same at every point stay without lane axis."""
+    shapes = {skeleton(bare) for bare in grid}
+    if len(shapes) > 1:
+        raise AssertionError("a grid with more than one skeleton must be split before")
+    count = len(grid) * len(seeds)
+    total = bucket(count, devices)
+    every = [leaves(bare) for bare in grid]
+    values, batched = {}, set()
+    for path, first in every[0].items():
+        if all(np.array_equal(first, other[path]) for other in every):
+            values[path] = first
+        else:
+            values[path] = pad(np.repeat([e[path] for e in every], len(seeds), axis=0), total)
+            batched.add(path)
+    lane_seeds = pad(np.tile(np.asarray(seeds, np.uint32), len(grid)), total)
+    return Lanes(grid[0], shapes.pop(), values, frozenset(batched), lane_seeds, count)
+
+
+def bucket(lanes: int, devices: int) -> int:
+    """Lanes to compile for: powers of two up to 64, then multiples of 64.
+
+    A second seed or a longer sweep then mostly finds a program that is compiled already.
+
+    Example:
+        >>> [bucket(n, 1) for n in (1, 3, 33, 65, 1000)]
+        [1, 4, 64, 128, 1024]
+    """
+    size = 1 << (lanes - 1).bit_length() if lanes <= 64 else -(-lanes // 64) * 64
+    return -(-size // devices) * devices
+
+
+def pad(array: np.ndarray, total: int) -> np.ndarray:
+    """Repeat the last lane until there are `total`; what it computes is dropped again."""
+    return np.concatenate([array, np.repeat(array[-1:], total - len(array), axis=0)])

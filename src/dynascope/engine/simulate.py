@@ -1,0 +1,160 @@
+"""`simulate`: from a task, a model and dynamics to a labelled dataset."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+
+from dynascope.core.errors import Interrupted
+from dynascope.core.progress import Progress
+from dynascope.core.records import Sink
+from dynascope.dynamics import Dynamics
+from dynascope.engine.compilation_cache import compilation_cache
+from dynascope.engine.dataset import Labeller, provenance
+from dynascope.engine.drive import drive
+from dynascope.engine.experiment import Experiment, make_experiment
+from dynascope.engine.lanes import stack
+from dynascope.engine.program import program
+from dynascope.engine.record import Record
+from dynascope.models import Model
+from dynascope.numerics.precision import precision
+from dynascope.probes.base import Probe
+from dynascope.tasks import Task
+
+APPEND_SECONDS = 1.0  # how often rows and checkpoint go to the sink
+
+
+def simulate(
+    task: Task,
+    model: Model,
+    dynamics: Dynamics,
+    *,
+    steps: int | None = None,
+    time: float | None = None,
+    probes: Iterable[Probe],
+    record: Record | None = None,
+    seeds: int | Iterable[int] = 1,
+    dtype: str | None = None,
+    sink: Sink | None = None,
+    progress: bool = True,
+) -> xr.Dataset:
+    """Train a model on a task and measure it on the way, on all seeds at once.
+
+    Args:
+        task: What is to be learned.
+        model: What learns.
+        dynamics: How parameters move.
+        steps: Number of steps, for discrete dynamics.
+        time: Length in gradient-flow time, for `GradientFlow`.
+        probes: What to measure.
+        record: When to look; at most 1,000 evenly spaced places by default.
+        seeds: A number n for the seeds 0 to n - 1, or the seeds themselves. A seed's
+            numbers do not depend on the others.
+        dtype: "float32" or "float64"; float32 by default, float64 for flows.
+        sink: Where to stream rows and checkpoints to, and resume from.
+        progress: Whether to show progress on stderr after two seconds.
+
+    Returns:
+        A dataset with dims seed, step and each quantity's own; `time` lies along step.
+        Lanes that diverged are marked in `diverged`; their rows are NaN from then on.
+
+    Ctrl-C raises `Interrupted` (a KeyboardInterrupt) whose `partial` holds everything
+    recorded until then.
+
+    Example:
+        >>> from dynascope import dynamics, models, probes, tasks
+        >>> task = tasks.IdentityMapping(means=(1.0,), scales=(0.0,))
+        >>> model = models.Linear(initial_jacobian=((0.0,),))
+        >>> run = simulate(task, model, dynamics.GradientDescent(0.5), steps=2,
+        ...                probes=[probes.OutputAt()], dtype="float64")
+        >>> run["output_at"].values.ravel().tolist()  # 1 - (1 - 0.5 * 1)^n
+        [0.0, 0.5, 0.75]
+    """
+    experiment = make_experiment(
+        task, model, dynamics, steps=steps, time=time, probes=probes, record=record,
+        seeds=seeds, dtype=dtype,
+    )  # fmt: skip
+    return execute(experiment, sink=sink, progress=progress)
+
+
+def execute(
+    experiment: Experiment,
+    *,
+    sink: Sink | None = None,
+    progress: bool = True,
+    label: str = "simulate",
+) -> xr.Dataset:
+    """Run an experiment whose grid shares one compiled program; see `simulate`."""
+    begun = clock.perf_counter()
+    places = experiment.places()
+    grid = experiment.grid()
+    labels = Labeller(experiment, grid, places)
+    lanes = stack(grid, experiment.seeds, jax.local_device_count())
+    journal = _Journal(labels, sink)
+    discrete = not experiment.dynamics.continuous
+    spots = places if discrete else np.arange(len(places))
+    times = np.zeros(len(places)) if discrete else places
+    ended = "finished"
+    with precision(experiment.dtype), compilation_cache():
+        mapped = program(lanes, experiment.dtype, jax.local_device_count()).mapped
+        try:
+            with Progress(label, float(spots[-1]), progress) as bar:
+                drive(lanes, spots, times, experiment.dtype, bar, journal.rows, journal.checkpoint)
+        except KeyboardInterrupt:
+            ended = "interrupted"
+    seconds = journal.seconds + clock.perf_counter() - begun
+    run = journal.close(provenance(experiment, seconds, ended, mapped))
+    if ended == "interrupted":
+        raise Interrupted(run)
+    return run
+
+
+class _Journal:
+    """Collects rows, labels them, and passes them on to the sink about once a second."""
+
+    def __init__(self, labels: Labeller, sink: Sink | None) -> None:
+        self.labels, self.sink = labels, sink
+        self.parts: list[xr.Dataset] = []
+        self.waiting: list[dict[str, np.ndarray]] = []
+        self.done, self.checkpoint, self.seconds = 0, None, 0.0
+        self.latest: tuple[np.ndarray, Any] | None = None
+        self.appended = clock.monotonic()
+        saved = sink.resume() if sink else None
+        if saved is not None:
+            self.parts, self.checkpoint = [saved.part], saved.checkpoint
+            self.done = saved.part.sizes["step"]
+
+    def rows(self, rows: dict, diverged: np.ndarray, checkpoint: Any) -> None:
+        self.waiting.append(rows)
+        self.latest = (diverged, checkpoint)
+        if self.sink and clock.monotonic() - self.appended > APPEND_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self.waiting or self.latest is None:
+            return
+        diverged, checkpoint = self.latest
+        joined = {k: np.concatenate([r[k] for r in self.waiting], axis=1) for k in self.waiting[0]}
+        part = self.labels.part(joined, self.done, diverged)
+        if self.sink:
+            self.sink.append(part, checkpoint())
+        self.parts.append(part)
+        self.done += part.sizes["step"]
+        self.waiting, self.appended = [], clock.monotonic()
+
+    def close(self, attrs: dict[str, Any]) -> xr.Dataset:
+        self.flush()
+        if self.sink:
+            self.sink.finish(attrs)
+        run = self.parts[-1]
+        if len(self.parts) > 1:
+            along = [n for n, v in run.data_vars.items() if "step" in v.dims]
+            run = xr.concat([p[along] for p in self.parts], "step").assign({
+                n: v for n, v in run.data_vars.items() if n not in along
+            })
+        return run.assign_attrs(attrs)

@@ -1,0 +1,12 @@
+"""What learns: a spec that builds `init(key) -> params` and `apply(params, x)`.
+
+`base.Model` is the interface; `tied_linear.py` is the file to imitate.
+"""
+
+from dynascope.models.base import Model, Network
+from dynascope.models.linear import Linear
+from dynascope.models.mlp import MLP
+from dynascope.models.pair import Pair, from_equinox
+from dynascope.models.tied_linear import TiedLinear
+
+__all__ = ["MLP", "Linear", "Model", "Network", "Pair", "TiedLinear", "from_equinox"]

@@ -1,0 +1,57 @@
+"""The Model interface.
+
+To add one: derive a frozen dataclass from `Model` and write `build`, which returns a
+`Network`: two pure functions, `init(key) -> params` and `apply(params, x)`, where x has
+shape (..., input). A linear model also gives `matrix(params) -> (W, offset or None)`,
+which lets tasks use exact second moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+
+from dynascope.core.spec import Spec
+
+Params = Any  # a pytree of arrays
+
+
+class Network(NamedTuple):
+    """A model for given sizes, as pure functions."""
+
+    init: Callable[[jax.Array], Params]
+    apply: Callable[[Params, jax.Array], jax.Array]
+    matrix: Callable[[Params], tuple[jax.Array, jax.Array | None]] | None = None
+
+    def bind(self, params: Params) -> Bound:
+        """The function x -> output of these parameters."""
+        return Bound(self, params)
+
+
+class Bound(NamedTuple):
+    """A network with its parameters; what a task calls `predict`."""
+
+    network: Network
+    params: Params
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """The output at x, of shape (..., input)."""
+        return self.network.apply(self.params, x)
+
+    def affine(self) -> tuple[jax.Array, jax.Array | None]:
+        """Matrix and offset; only for linear models."""
+        if self.network.matrix is None:
+            raise TypeError("this model is not linear: it has no matrix")
+        return self.network.matrix(self.params)
+
+
+@dataclass(frozen=True)
+class Model(Spec):
+    """What learns; frozen settings that build a network for given sizes."""
+
+    def build(self, input_size: int, output_size: int) -> Network:
+        """The pure functions of this model for a task's sizes."""
+        raise NotImplementedError
