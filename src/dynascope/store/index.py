@@ -1,0 +1,131 @@
+"""Ids and listing, from manifests alone.
+
+An id is the first eight digits of the fingerprint, more if another fingerprint begins
+alike; a recomputation by other versions stands beside it as `<id>-2`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynascope.core.errors import BadInput, StoreError, unknown
+from dynascope.store.files import damaged
+from dynascope.store.manifest import Kind, Manifest, read_manifest
+
+_SHORT = 8
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the listing; `damaged` says why a record cannot be read, else None."""
+
+    id: str
+    kind: str
+    label: str
+    fingerprint: str
+    outcome: str
+    created: str
+    seconds: float
+    size: int  # bytes
+    damaged: str | None = None
+
+    @property
+    def study(self) -> str:
+        """The study it belongs to: the first word of the label."""
+        return re.split(r"[ /]", self.label, maxsplit=1)[0]
+
+
+def names(records: Path) -> list[str]:
+    """The id of every record folder, damaged ones too."""
+    if not records.is_dir():
+        return []
+    return sorted(p.name for p in records.iterdir() if p.is_dir() and p.name[0] != ".")
+
+
+def entries(records: Path) -> list[Entry]:
+    """Every record, the newest first."""
+    found = [entry(records / name) for name in names(records)]
+    return sorted(found, key=lambda e: (e.created, e.id), reverse=True)
+
+
+def entry(folder: Path) -> Entry:
+    """A record's line; what is wrong with it is told, not raised."""
+    try:
+        manifest = read_manifest(folder)
+        while wrong := _wrong(folder, manifest):
+            # A living writer removes files that its next manifest no longer names.
+            newer = read_manifest(folder)
+            if newer == manifest:
+                break
+            manifest = newer
+    except StoreError as error:
+        return Entry(folder.name, "", "", "", "", "", 0.0, 0, str(error))
+    m, size = manifest, sum(file.bytes for file in manifest.files)
+    known = (folder.name, m.kind, m.label, m.fingerprint, m.outcome, m.created, m.seconds, size)
+    return Entry(*known, damaged=wrong)
+
+
+def _wrong(folder: Path, manifest: Manifest) -> str | None:
+    """What a look at the files' sizes shows; their content is checked when it is read."""
+    for file in manifest.files:
+        try:
+            size = (folder / file.name).stat().st_size
+        except OSError:
+            return str(damaged(folder, f"{file.name} is missing"))
+        if size != file.bytes:
+            return str(damaged(folder, f"{file.name} has {size} bytes instead of {file.bytes}"))
+    return None
+
+
+def resolve(records: Path, text: str) -> str:
+    """The id that a text means: itself, or the only id that begins with it."""
+    known = names(records)
+    if text in known:
+        return text
+    found = [name for name in known if text and name.startswith(text)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
+        raise BadInput(f"record {text!r} could be any of {shown}; give more digits")
+    near = difflib.get_close_matches(text, known, n=8, cutoff=0.0)  # a line, not a thousand ids
+    raise unknown("record", text, near)
+
+
+def owned(records: Path, fingerprint: str, kind: Kind | None = None) -> list[tuple[str, Manifest]]:
+    """The readable records of a fingerprint, all or of one kind, the newest first."""
+    found = []
+    for name in names(records):
+        if not name.startswith(fingerprint[:_SHORT]):
+            continue
+        try:
+            manifest = read_manifest(records / name)
+        except StoreError:
+            continue  # not ours as far as anybody can tell; the listing reports it
+        if manifest.fingerprint == fingerprint and kind in (None, manifest.kind):
+            found.append((name, manifest))
+    return sorted(found, key=lambda pair: pair[1].created, reverse=True)
+
+
+def free_id(records: Path, fingerprint: str) -> str:
+    """An id that no folder has: beside the fingerprint's own records, or a new one.
+
+    Example:
+        >>> free_id(Path("nowhere"), "0123456789abcdef")
+        '01234567'
+    """
+    taken = names(records)
+    if ours := owned(records, fingerprint):
+        base = ours[0][0].split("-")[0]
+    else:
+        foreign = {name.split("-")[0] for name in taken}
+        lengths = range(_SHORT, len(fingerprint) + 1)
+        free = (fingerprint[:n] for n in lengths if fingerprint[:n] not in foreign)
+        base = next(free, fingerprint)  # the last resort: beside a damaged record of our own
+    number = 1
+    while (name := base if number == 1 else f"{base}-{number}") in taken:
+        number += 1
+    return name
