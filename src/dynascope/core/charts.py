@@ -14,6 +14,7 @@ import numpy as np
 
 Role = Literal["measured", "theory", "control", "reference"]
 Scale = Literal["linear", "log"]
+Numbers = Any  # given as any sequence or array of numbers, kept as nested tuples of floats
 
 
 def _numbers(values: Any) -> tuple:
@@ -29,35 +30,35 @@ def _numbers(values: Any) -> tuple:
 class Line:
     """A curve y(x), with an optional band from `low` to `high` around it."""
 
-    x: tuple
-    y: tuple
+    x: Numbers
+    y: Numbers
     label: str = ""
     role: Role = "measured"
     group: int | None = None  # marks of one group share a colour (a theory over its measurement)
-    low: tuple | None = None
-    high: tuple | None = None
+    low: Numbers | None = None
+    high: Numbers | None = None
 
 
 @dataclass(frozen=True)
 class Points:
     """Separate points, with optional error bars from `low` to `high`."""
 
-    x: tuple
-    y: tuple
+    x: Numbers
+    y: Numbers
     label: str = ""
     role: Role = "measured"
     group: int | None = None
-    low: tuple | None = None
-    high: tuple | None = None
+    low: Numbers | None = None
+    high: Numbers | None = None
 
 
 @dataclass(frozen=True)
 class Path:
     """A trajectory in the plane or in space; arrows show the direction of time."""
 
-    x: tuple
-    y: tuple
-    z: tuple | None = None
+    x: Numbers
+    y: Numbers
+    z: Numbers | None = None
     label: str = ""
     role: Role = "measured"
     group: int | None = None
@@ -68,9 +69,9 @@ class Path:
 class Heat:
     """A field over a grid: `z[i][j]` is the value at `x[j]`, `y[i]`."""
 
-    x: tuple
-    y: tuple
-    z: tuple
+    x: Numbers
+    y: Numbers
+    z: Numbers
     label: str = ""
     diverging: bool = False  # centre the colours at zero
     contours: tuple = ()
@@ -81,21 +82,21 @@ class Bars:
     """A bar per category, with optional error bars."""
 
     names: tuple[str, ...]
-    y: tuple
+    y: Numbers
     label: str = ""
     role: Role = "measured"
     group: int | None = None
-    low: tuple | None = None
-    high: tuple | None = None
+    low: Numbers | None = None
+    high: Numbers | None = None
 
 
 @dataclass(frozen=True)
 class Graph:
     """Nodes at given places, coloured by value, joined by edges (pairs of node numbers)."""
 
-    x: tuple
-    y: tuple
-    values: tuple
+    x: Numbers
+    y: Numbers
+    values: Numbers
     names: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     label: str = ""

@@ -20,7 +20,7 @@ _SETTINGS = {
 @contextmanager
 def compilation_cache() -> Iterator[None]:
     """Keep compiled programs in the results folder; the caller's own settings win and return."""
-    if jax.config.jax_compilation_cache_dir:
+    if getattr(jax.config, "jax_compilation_cache_dir", None):
         yield
         return
     folder = compiled_folder()

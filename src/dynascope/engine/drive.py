@@ -131,13 +131,13 @@ def save(lane: Lane, place: int, row: int) -> bytes:
     """The state of all lanes as bytes; data is left out, a seed draws it again."""
     arrays = {str(i): np.asarray(a) for i, a in enumerate(jax.tree.leaves(lane.state))}
     buffer = io.BytesIO()
-    np.savez(buffer, place=place, row=row, **arrays)
+    np.savez(buffer, **arrays, place=np.asarray(place), row=np.asarray(row))  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
 def restore(lane: Lane, checkpoint: bytes) -> tuple[Lane, int, int]:
     """Put a saved state into freshly prepared lanes."""
     with np.load(io.BytesIO(checkpoint)) as saved:
-        structure = jax.tree.structure(lane.state)
-        state = jax.tree.unflatten(structure, [saved[str(i)] for i in range(structure.num_leaves)])
+        leaves, structure = jax.tree.flatten(lane.state)
+        state = jax.tree.unflatten(structure, [saved[str(i)] for i in range(len(leaves))])
         return lane._replace(state=state), int(saved["place"]), int(saved["row"])

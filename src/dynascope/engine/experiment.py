@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +30,7 @@ class Experiment(Spec):
     probes: tuple[Probe, ...]
     steps: int | None = None
     time: float | None = static_field(None)
-    record: Record = field(default_factory=Evenly)
+    record: Record = Evenly()
     seeds: tuple[int, ...] = (0,)
     dtype: Literal["float32", "float64"] = "float32"
     over: tuple[tuple[str, tuple[Any, ...]], ...] = static_field(())
@@ -89,7 +89,7 @@ class Experiment(Spec):
     def places(self) -> np.ndarray:
         """Steps (discrete) or times (flow) at which the probes look."""
         discrete = not self.dynamics.continuous
-        return self.record.places(self.steps if discrete else self.time, discrete)
+        return self.record.places(float(self.steps or self.time or 0), discrete)
 
     def grid(self) -> list[Bare]:
         """The pieces at every point of the sweep grid, the last axis fastest."""
@@ -100,7 +100,7 @@ class Experiment(Spec):
 
     def axes(self) -> dict[str, list[Any]]:
         """Sweep axes by path, as they stand in the result."""
-        return {path: [_label(v) for v in values] for path, values in self.over}
+        return {path: [axis_label(v) for v in values] for path, values in self.over}
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Bare(Spec):
     probes: tuple[Probe, ...]
 
 
-def _label(value: Any) -> Any:
+def axis_label(value: Any) -> Any:
     """A coordinate must be a number or a text."""
     return value if isinstance(value, int | float | str | bool) else repr(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
+from dynascope.numerics.draws import normal
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class Linear(Model):
         def init(key: jax.Array) -> jax.Array:
             if self.initial_jacobian is not None:
                 return jnp.asarray(self.initial_jacobian)
-            return self.init_scale * jax.random.normal(key, (output_size, input_size))
+            return self.init_scale * normal(key, (output_size, input_size))
 
         return Network(init, lambda w, x: x @ w.T, lambda w: (w, None))
 
 
-def expect_shape(jacobian: object, shape: tuple[int, int]) -> None:
+def expect_shape(jacobian: Any, shape: tuple[int, int]) -> None:
     """Raise `BadInput` unless an explicit initial Jacobian fits the task."""
     got = np.shape(jacobian)
     if got != shape:

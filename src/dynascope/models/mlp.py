@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
+from dynascope.numerics.draws import uniform
 
 _ACTIVATIONS = {"linear": lambda h: h, "relu": jax.nn.relu, "tanh": jnp.tanh}
 
@@ -58,9 +59,9 @@ class MLP(Model):
             for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
                 weight_key, bias_key = jax.random.split(jax.random.fold_in(key, i))
                 bound = self.init_scale * (1.0 / fan_in**0.5)
-                layer = {"weight": bound * _uniform(weight_key, (fan_out, fan_in))}
+                layer = {"weight": bound * uniform(weight_key, (fan_out, fan_in), -1.0)}
                 if self.bias:
-                    layer["bias"] = bound * _uniform(bias_key, (fan_out,))
+                    layer["bias"] = bound * uniform(bias_key, (fan_out,), -1.0)
                 layers.append(layer)
             return layers
 
@@ -75,12 +76,9 @@ class MLP(Model):
             product, offset = params[0]["weight"], params[0].get("bias")
             for layer in params[1:]:
                 product = layer["weight"] @ product
-                offset = layer["weight"] @ offset + layer["bias"] if self.bias else None
+                if offset is not None:
+                    offset = layer["weight"] @ offset + layer["bias"]
             return product, offset
 
         linear = self.activation == "linear" or self.depth == 1
         return Network(init, apply, matrix if linear else None)
-
-
-def _uniform(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    return jax.random.uniform(key, shape, minval=-1.0, maxval=1.0)

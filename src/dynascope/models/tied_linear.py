@@ -16,6 +16,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
 from dynascope.models.linear import expect_shape
+from dynascope.numerics.draws import normal, uniform
 
 
 @jax.custom_jvp
@@ -83,7 +84,7 @@ class TiedLinear(Model):
             if self.initial_jacobian is not None:
                 return _root(jnp.asarray(self.initial_jacobian), self.width)
             shape = (input_size, self.width)
-            draw = jax.random.normal if self.init == "gaussian" else jax.random.uniform
+            draw = normal if self.init == "gaussian" else uniform
             return self.init_scale * draw(key, shape)
 
         return Network(init, lambda u, x: (x @ u) @ u.T, lambda u: (gram(u), None))
@@ -97,6 +98,8 @@ def _root(w: jax.Array, width: int) -> jax.Array:
     size = jnp.max(jnp.abs(w))
     safe = jnp.where(size > 0, size, jnp.ones_like(size))
     values, vectors = jnp.linalg.eigh(w / safe)
-    u = vectors * jnp.sqrt(jnp.maximum(values, jnp.zeros_like(values))) * jnp.sqrt(safe)
+    # Round-off in a missing direction would grow like a real signal: exactly zero instead.
+    floor = 4 * w.shape[0] * jnp.finfo(w.dtype).eps
+    u = vectors * jnp.sqrt(jnp.where(values > floor, values, 0.0)) * jnp.sqrt(safe)
     u = u[:, ::-1][:, :width]
     return jnp.pad(u, ((0, 0), (0, width - u.shape[1])))

@@ -24,6 +24,7 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.spec import static_field
+from dynascope.numerics.draws import normal
 from dynascope.tasks.base import Predict, Task
 
 # A truncated cluster that keeps fewer than this share of its points cannot be sampled by
@@ -195,8 +196,10 @@ class IdentityMapping(Task):
         """The random rotation of a seed, or None."""
         if not self.rotated:
             return None
-        d = self.input_size
-        return jax.random.orthogonal(jax.random.fold_in(key, 1), d)
+        # QR of a Gaussian matrix with the signs of R's diagonal taken out is uniform.
+        gaussian = normal(jax.random.fold_in(key, 1), (self.input_size, self.input_size))
+        q, r = jnp.linalg.qr(gaussian)
+        return q * jnp.sign(jnp.diagonal(r))
 
     def samples(self, key: jax.Array) -> Population | jax.Array:
         """The exact population, or the shuffled samples of all clusters: (K n, d)."""
@@ -216,7 +219,7 @@ class IdentityMapping(Task):
         return self._draw(jax.random.split(jax.random.fold_in(key, 2))[0])[1]
 
     def _draw(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        d, n = self.input_size, self.samples_per_cluster
+        d, n = self.input_size, self.samples_per_cluster or 0
         centre, sigma = self.test_input(), self.deviations()
         places = jnp.eye(len(self.means), d, dtype=centre.dtype) * centre
         if self.origin:
@@ -224,7 +227,7 @@ class IdentityMapping(Task):
         places = jnp.repeat(places, n, axis=0)
 
         def draw(round_key: jax.Array) -> jax.Array:
-            return places + sigma * jax.random.normal(round_key, places.shape, places.dtype)
+            return places + sigma * normal(round_key, places.shape)
 
         x = draw(jax.random.fold_in(key, 0))
         if not self.truncated:

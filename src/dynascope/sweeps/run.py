@@ -1,0 +1,141 @@
+"""The runner: executes a study's plan, judges its claims, stores and reports it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from dynascope.core.charts import Chart
+from dynascope.core.records import Claim, StudyResult
+from dynascope.core.spec import Spec, fingerprint, get_path, set_path, to_plain
+from dynascope.engine.dataset import versions
+from dynascope.store import Store
+from dynascope.studies import Study, studies
+from dynascope.sweeps.sweep import run_experiment
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `run` returns: the result, where it is stored, and whether it was there already."""
+
+    result: StudyResult
+    record: str
+    from_store: bool
+    store: Store
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Every claim with its verdict."""
+        return self.result.claims
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Every chart as data."""
+        return self.result.charts
+
+    def datasets(self) -> list[xr.Dataset]:
+        """The runs behind the claims."""
+        return [self.store.load(id) for id in self.result.runs]
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict table."""
+        from dynascope.report import claims_html
+
+        return claims_html(self.result)
+
+
+@dataclass(frozen=True)
+class _Request(Spec):
+    """What a study's fingerprint covers: its settings, which include seeds, and the scale."""
+
+    study: Study
+    scale: str
+
+
+def configure(name: str, scale: str, changes: Mapping[str, Any] | None = None) -> Study:
+    """The study of that name with a scale's settings and the user's changes by path."""
+    study = studies.get(name).at(scale)
+    for path, value in (changes or {}).items():
+        get_path(study, path)
+        study = set_path(study, path, value)
+    return study
+
+
+def run(
+    name: str,
+    scale: str = "laptop",
+    *,
+    changes: Mapping[str, Any] | None = None,
+    store: Store | None = None,
+    again: bool = False,
+    progress: bool = True,
+) -> Outcome:
+    """Run a study, or answer from the store if it is there.
+
+    Args:
+        name: The study, as `dynascope list` gives it.
+        scale: "smoke", "laptop" or "paper".
+        changes: Settings by path, such as `{"seeds": 8}`.
+        store: Where to keep it; the results folder by default.
+        again: Compute again although it is stored; the results must agree.
+        progress: Whether to show progress.
+
+    Returns:
+        The outcome, with claims, charts and the id of the record.
+    """
+    study = configure(name, scale, changes)
+    store = store or Store()
+    request = _Request(study, scale)
+    key = fingerprint(request)
+    if not again and (found := store.find(key)):
+        return Outcome(store.load(found), found, True, store)
+    begun = time.perf_counter()
+    runs, ids = {}, []
+    for label, experiment in study.plan().items():
+        runs[label] = run_experiment(
+            experiment, store=store, again=again, progress=progress, label=f"{name}: {label}"
+        )
+        ids.append(store.find(fingerprint(experiment)))
+    findings = study.analyse(runs)
+    result = StudyResult(
+        study=name,
+        title=study.title,
+        source=study.source,
+        scale=scale,
+        fingerprint=key,
+        settings=to_plain(study),
+        notes=study.notes(),
+        claims=tuple(study.judge(findings)),
+        charts=tuple(study.draw(findings)),
+        headline=study.headline(findings),
+        runs=tuple(i for i in ids if i),
+        seconds=round(time.perf_counter() - begun, 2),
+        provenance={"versions": versions()},
+    )
+    return Outcome(result, store.put_study(result), False, store)
+
+
+def write_report(outcome: Outcome, folder: Path | None = None) -> Path:
+    """Write the report of an outcome; into the results folder unless told otherwise."""
+    from dynascope.report import page
+
+    place = folder or outcome.store.home / "reports" / outcome.record
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / "report.html"
+    path.write_text(page(outcome.result), encoding="utf-8")
+    return path
+
+
+def load(record: str, store: Store | None = None) -> xr.Dataset | StudyResult:
+    """A stored run (a dataset) or study (a result) by its id or a unique beginning of it."""
+    return (store or Store()).load(record)
+
+
+def runs(store: Store | None = None) -> list[Any]:
+    """Everything in the store, newest first."""
+    return (store or Store()).runs()

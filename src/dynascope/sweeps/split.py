@@ -1,0 +1,60 @@
+"""A sweep as separately compiled groups, and their results as one dataset again.
+
+Axes that change numbers alone stay lanes of one program; axes that change shapes or
+switches (a width, an activation) are taken apart, one experiment per value.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import xarray as xr
+
+from dynascope.core.spec import set_path, skeleton
+from dynascope.engine import Experiment
+from dynascope.engine.experiment import axis_label
+
+Changes = dict[str, Any]
+
+
+def split(experiment: Experiment) -> list[tuple[Changes, Experiment]]:
+    """The experiments to compile, each with the values of the axes that were taken apart."""
+    whole = replace(experiment, over=())
+    apart = [axis for axis in experiment.over if _changes_shape(whole, *axis)]
+    lanes = tuple(axis for axis in experiment.over if axis not in apart)
+    groups = []
+    for values in itertools.product(*(values for _, values in apart)):
+        changes = dict(zip([path for path, _ in apart], values, strict=True))
+        group = whole
+        for path, value in changes.items():
+            group = set_path(group, path, value)
+        groups.append((changes, replace(group, over=lanes)))
+    return groups
+
+
+def _changes_shape(experiment: Experiment, path: str, values: tuple) -> bool:
+    return len({skeleton(set_path(experiment, path, value)) for value in values}) > 1
+
+
+def merge(experiment: Experiment, parts: list[tuple[Changes, xr.Dataset]]) -> xr.Dataset:
+    """The groups' datasets along the axes that were taken apart; smaller arrays end in NaN."""
+    apart = list(parts[0][0])
+    if not apart:
+        return parts[0][1]
+    labelled = [
+        part.expand_dims({path: [axis_label(value)] for path, value in changes.items()})
+        for changes, part in parts
+    ]
+    for path in reversed(apart):  # the innermost axis varies fastest
+        others = [p for p in apart if p != path]
+        bundles: dict[tuple, list[xr.Dataset]] = {}
+        for part in labelled:
+            bundles.setdefault(
+                tuple(part[p].values[0] for p in others if p in part.dims), []
+            ).append(part)
+        labelled = [xr.concat(b, path, join="outer") for b in bundles.values()]
+        apart = others
+    axes = [*(path for path, _ in experiment.over), "seed", "step"]
+    return labelled[0].transpose(*axes, ...)
