@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from dynascope.store import Store
+
+from .samples import PRINT, SPEC, VERSIONS, part
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "home")
+
+
+@pytest.fixture
+def put(store):
+    """Store a finished run of four rows, in two parts, and return its sink."""
+
+    def put(fingerprint=PRINT, shift=0.0, versions=VERSIONS, again=False, label="swing-by run"):
+        sink = store.sink(SPEC, fingerprint, label=label, again=again)
+        sink.append(part(0, 2, shift), b"two")
+        sink.append(part(2, 4, shift), b"four")
+        sink.finish({"outcome": "finished", "versions": versions})
+        return sink
+
+    return put

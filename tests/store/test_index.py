@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from dynascope.core.errors import BadInput, UnknownName
+from dynascope.store.index import free_id, resolve
+from dynascope.store.manifest import Manifest, write_manifest
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Put a folder with a manifest of some fingerprint (none: without a manifest)."""
+
+    def place(name, fingerprint=None):
+        (tmp_path / name).mkdir()
+        if fingerprint:
+            write_manifest(tmp_path / name, Manifest("run", fingerprint, "", {}))
+
+    return place
+
+
+def test_an_id_is_the_shortest_free_beginning(tmp_path, place):
+    fingerprint = "aaaaaaaabbbbcccc"
+    assert free_id(tmp_path, fingerprint) == "aaaaaaaa"
+    place("aaaaaaaa", "aaaaaaaaffffffff")  # another run that begins alike
+    assert free_id(tmp_path, fingerprint) == "aaaaaaaab"
+    place("aaaaaaaab", fingerprint)
+    assert free_id(tmp_path, fingerprint) == "aaaaaaaab-2"
+    place("aaaaaaaab-2", fingerprint)
+    assert free_id(tmp_path, fingerprint) == "aaaaaaaab-3"
+
+
+def test_a_damaged_record_of_the_same_id_is_left_alone(tmp_path, place):
+    place("aaaaaaaa")
+    assert free_id(tmp_path, "aaaaaaaabbbb") == "aaaaaaaab"
+    for n in (9, 10, 11, 12):
+        place("aaaaaaaabbbb"[:n])
+    assert free_id(tmp_path, "aaaaaaaabbbb") == "aaaaaaaabbbb-2"
+
+
+def test_a_beginning_means_the_only_id_that_has_it(tmp_path, place):
+    for name in ("aaaa1111", "aaaa2222", "aaaa2222-2", "bbbb0000"):
+        place(name)
+    assert resolve(tmp_path, "b") == "bbbb0000"
+    assert resolve(tmp_path, "aaaa2222") == "aaaa2222"
+    with pytest.raises(BadInput, match="could be any of aaaa1111, aaaa2222, aaaa2222-2"):
+        resolve(tmp_path, "aaaa")
+    with pytest.raises(UnknownName, match="did you mean 'bbbb0000'"):
+        resolve(tmp_path, "bbbb1")
+    with pytest.raises(UnknownName):
+        resolve(tmp_path, "")
+
+
+def test_the_message_stays_one_line_however_many_records_there_are(tmp_path, place):
+    for n in range(100):
+        place(f"{n:08d}")
+    for text in ("ffffffff", "0"):
+        with pytest.raises(BadInput) as caught:
+            resolve(tmp_path, text)
+        assert len(str(caught.value)) < 200
