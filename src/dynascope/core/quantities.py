@@ -53,13 +53,13 @@ INPUT_JACOBIAN = quantity(
     "Derivative of the output with respect to the input.",
 )
 GROWTH = quantity(
-    "growth", "G", "1/time", ("output", "input"), "Growth term of the Jacobian's flow, (4.3)."
+    "growth", "G", "1/paper time", ("output", "input"), "Growth term of the Jacobian's flow, (4.3)."
 )
 SUPPRESSION = quantity(
-    "suppression", "S", "1/time", ("output", "input"), "Suppression term of the flow, (4.3)."
+    "suppression", "S", "1/paper time", ("output", "input"), "Suppression term of the flow, (4.3)."
 )
 NOISE = quantity(
-    "noise", "N", "1/time", ("output", "input"), "Noise term of the Jacobian's flow, (4.3)."
+    "noise", "N", "1/paper time", ("output", "input"), "Noise term of the Jacobian's flow, (4.3)."
 )
 LATTICE_LOSS = quantity(
     "lattice_loss",

@@ -5,7 +5,19 @@ CamelCase names are probes for `simulate`; lower-case functions work on plain ar
 """
 
 from dynascope.probes.base import Probe, Snapshot
+from dynascope.probes.flow_terms import Growth, Noise, Suppression
 from dynascope.probes.losses import LatticeLoss, Loss, TestLoss
 from dynascope.probes.outputs import InputJacobian, OutputAt
 
-__all__ = ["InputJacobian", "LatticeLoss", "Loss", "OutputAt", "Probe", "Snapshot", "TestLoss"]
+__all__ = [
+    "Growth",
+    "InputJacobian",
+    "LatticeLoss",
+    "Loss",
+    "Noise",
+    "OutputAt",
+    "Probe",
+    "Snapshot",
+    "Suppression",
+    "TestLoss",
+]
