@@ -210,7 +210,7 @@ def _learned_in_time(run: _Run) -> np.ndarray:
     deadline = np.array(run.stages.learned)
     # The verdict falls at the last step, if the run is long enough for one.
     gap = np.full(run.major.shape, np.nan)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         gap[-1] = _only(np.log(deadline / took), (deadline <= len(run.w) - 1) | (took <= deadline))
     return gap
 

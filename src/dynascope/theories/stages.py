@@ -90,7 +90,7 @@ def largest_dips(jacobian: ArrayLike) -> np.ndarray:
 
 
 def smallest_shares(jacobian: ArrayLike) -> np.ndarray:
-    """The smallest w_kk(t) / w_kk(0), (..., d): below 1, the entry left its start downwards (E.3)."""
+    """The smallest w_kk(t) / w_kk(0), (..., d): below 1, it left its start downwards (E.3)."""
     major = _majors(jacobian)
     with np.errstate(invalid="ignore", divide="ignore"):
         return major.min(axis=0) / major[0]
