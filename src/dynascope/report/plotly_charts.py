@@ -1,0 +1,131 @@
+"""Charts as plotly figures: plain dictionaries, ready for JSON and plotly.js.
+
+The chart's title and caption are left to the page around the figure. Sizes are in pixels
+of a page that is about a thousand of them wide; the figure stretches with its page.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dynascope.core.charts import Chart, Graph, Heat, Panel
+from dynascope.report import style
+from dynascope.report.checks import check
+from dynascope.report.frame import frame
+from dynascope.report.plotly_axes import BELOW, axes, legend, notes, title_lines
+from dynascope.report.plotly_marks import DRAW
+from dynascope.report.plotly_sheet import CLEAR, Box, Sheet
+
+PAGE = 1040
+PANELS_IN_ROW = 3
+PLOT, LEGEND_LINE, TITLE_LINE = 290, 20, 19
+SIDE = 64  # for ticks and label of the y axis
+GAP = 0.09  # between columns, of the width
+TOOLS = 28  # for plotly's buttons, above everything
+BAR = 84  # for a colour bar with its label
+# plotly.js 4 offers to upload a chart to its maker's server unless told not to.
+CONFIG = {
+    "displaylogo": False,
+    "responsive": True,
+    "showSendToCloud": False,
+    "plotlyServerURL": "",
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
+
+
+def figure(chart: Chart) -> dict[str, Any]:
+    """The chart as a plotly figure.
+
+    Args:
+        chart: What to draw; see `dynascope.core.charts`.
+
+    Returns:
+        A dictionary with `data` and `layout`, without NaN.
+
+    Raises:
+        BadInput: If the columns of a mark do not fit each other.
+    """  # noqa: DOC502
+    check(chart)
+    sheets = _sheets(chart)
+    layout = _layout(chart)
+    for sheet, panel, looks in zip(sheets, chart.panels, style.looks(chart)):
+        marks = sorted(zip(panel.marks, looks), key=lambda pair: pair[1].order)
+        for mark, look in marks:
+            DRAW[type(mark)](mark, look, sheet)
+        layout |= axes(sheet, panel)
+        layout["annotations"] += notes(sheet, panel, _grid(chart)[1])
+        layout["shapes"] += sheet.shapes
+        layout[f"legend{sheet.suffix}"] = legend(sheet)
+    return {"data": [t for sheet in sheets for t in sheet.traces], "layout": layout}
+
+
+def dark_colours(figure: dict[str, Any]) -> dict[str, str]:
+    """For every colour of a figure the one to use on a dark page; scales stay as they are."""
+    found: set[str] = set()
+
+    def walk(node: Any, key: str = "") -> None:
+        if isinstance(node, dict):
+            for name, value in node.items():
+                walk(value, name)
+        elif isinstance(node, list) and key != "colorscale":
+            for value in node:
+                walk(value, key)
+        elif isinstance(node, str) and key.endswith("color") and node.startswith(("#", "rgba")):
+            found.add(node)
+
+    walk(figure)
+    return {colour: style.for_dark(colour) for colour in sorted(found - {CLEAR})}
+
+
+def _grid(chart: Chart) -> tuple[int, int]:
+    columns = max(1, min(PANELS_IN_ROW, len(chart.panels)))
+    return max(1, math.ceil(len(chart.panels) / columns)), columns
+
+
+def _row_heights(chart: Chart) -> list[tuple[int, int]]:
+    """For each row of panels the pixels above it (titles) and below it (ticks, legends)."""
+    rows, columns = _grid(chart)
+    parts = [chart.panels[i * columns : (i + 1) * columns] for i in range(rows)]
+    above = [max((len(title_lines(p, columns)) for p in row), default=0) for row in parts]
+    below = [max((len(style.legend(p)) for p in row), default=0) for row in parts]
+    return [(TITLE_LINE * a + 8, BELOW + LEGEND_LINE * b) for a, b in zip(above, below)]
+
+
+def _sheets(chart: Chart) -> list[Sheet]:
+    sheets: list[Sheet] = []
+    shown: list[str] = []
+    for i, panel in enumerate(chart.panels):
+        labels = style.legend(panel)
+        new = [] if labels == shown else labels  # like the one before it, it says nothing new
+        sheets.append(Sheet(i + 1, panel, frame(panel), _box(chart, i), new))
+        shown = labels
+    return sheets
+
+
+def _box(chart: Chart, number: int) -> Box:
+    """The place of a panel; the margin leaves room for the first column's y axis."""
+    columns = _grid(chart)[1]
+    heights = _row_heights(chart)
+    total = sum(a + PLOT + b for a, b in heights)
+    row, column = divmod(number, columns)
+    top = total - sum(a + PLOT + b for a, b in heights[:row]) - heights[row][0]
+    width = (1 - GAP * (columns - 1)) / columns
+    left = column * (width + GAP)
+    right = left + width - (BAR / PAGE if _has_bar(chart.panels[number]) else 0)
+    right = min(right, 1.0)  # plotly forbids the last bit above it
+    return Box(left, right, (top - PLOT) / total, top / total, (right - left) * PAGE, 1 / total)
+
+
+def _has_bar(panel: Panel) -> bool:
+    return any(isinstance(m, Heat | Graph) for m in panel.marks)
+
+
+def _layout(chart: Chart) -> dict[str, Any]:
+    colours = {"paper_bgcolor": CLEAR, "plot_bgcolor": CLEAR}
+    font = {"family": "system-ui, sans-serif", "size": 13, "color": style.INK}
+    height = sum(a + PLOT + b for a, b in _row_heights(chart)) + TOOLS
+    rest = {"hovermode": "closest", "barmode": "overlay", "annotations": [], "shapes": []}
+    tools = {"bgcolor": CLEAR, "color": style.GREYS[0], "activecolor": style.INK}
+    margins = {"l": SIDE, "r": 14, "t": TOOLS, "b": 0, "pad": 0}
+    return {**colours, "font": font, "margin": margins, "height": height, "modebar": tools, **rest}

@@ -1,0 +1,98 @@
+"""How plotly draws fields and graphs, which are coloured by value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dynascope.core.charts import Graph, Heat
+from dynascope.report import style
+from dynascope.report.frame import colour_range, drawable, edges
+from dynascope.report.plotly_sheet import SMALL, Sheet, column, text
+from dynascope.report.style import Look
+
+
+def heat(mark: Heat, look: Look, sheet: Sheet) -> None:
+    """Cells with a colour bar, grey where there is no value, and contour lines."""
+    if not np.size(mark.z):
+        return
+    x = edges(mark.x, sheet.frame.x_scale)
+    y = edges(mark.y, sheet.frame.y_scale)
+    z = drawable(mark.z)
+    low, high = colour_range(mark.z, mark.diverging)
+    stops = style.DIVERGING if mark.diverging else style.SEQUENTIAL
+    colours = {"zmin": low, "zmax": high, "colorscale": _colour_scale(stops)}
+    cells = {"x": column(x), "y": column(y), "z": [column(row) for row in z]}
+    bar = {"colorbar": _colour_bar(mark.label, sheet), "hoverongaps": False}
+    sheet.shapes.append(_behind(sheet))
+    sheet.add(mark, look, False, type="heatmap", **cells, **colours, **bar)
+    centres = {"x": column(mark.x), "y": column(mark.y), "z": cells["z"], "hoverinfo": "skip"}
+    ink = "black" if mark.diverging else "white"
+    for level in mark.contours if min(z.shape) > 1 else ():
+        one = {"start": level, "end": level, "size": 1, "coloring": "none", "showlabels": True}
+        one["labelfont"] = {"color": ink, "size": SMALL}
+        line = {"contours": one, "line": {"color": ink, "width": 1.5}, "showscale": False}
+        sheet.add(mark, look, False, type="contour", **centres, **line)
+
+
+def _behind(sheet: Sheet) -> dict[str, Any]:
+    """A grey that is seen where a field has no value."""
+    x, y = f"x{sheet.suffix} domain", f"y{sheet.suffix} domain"
+    place: dict[str, Any] = {"xref": x, "yref": y, "x0": 0, "x1": 1, "y0": 0, "y1": 1}
+    look = {"type": "rect", "layer": "below", "fillcolor": style.MISSING, "line": {"width": 0}}
+    return {**look, **place}
+
+
+def _colour_scale(stops: tuple[str, ...]) -> list[list[Any]]:
+    """Colours at equal steps from 0 to 1, as plotly writes a scale."""
+    return [[i / (len(stops) - 1), colour] for i, colour in enumerate(stops)]
+
+
+def _colour_bar(label: str, sheet: Sheet) -> dict[str, Any]:
+    height = sheet.box.top - sheet.box.bottom
+    place: dict[str, Any] = {
+        "x": sheet.box.right + 0.008,
+        "y": sheet.box.bottom + height / 2,
+        "len": height,
+    }
+    title = {"text": text(label), "side": "right", "font": {"size": SMALL + 1}}
+    size: dict[str, Any] = {"thickness": 12, "outlinewidth": 0, "xpad": 0, "ypad": 0, "nticks": 6}
+    return {**place, **size, "title": title, "tickfont": {"size": SMALL}}
+
+
+def graph(mark: Graph, look: Look, sheet: Sheet) -> None:
+    """Edges, and nodes over them with their names above."""
+    x, y = drawable(mark.x), drawable(mark.y)
+    if not x.size:
+        return
+    ends = [[v for a, b in mark.edges for v in (*column((c[a], c[b])), None)] for c in (x, y)]
+    lines: dict[str, Any] = {
+        "mode": "lines",
+        "line": {"color": style.GREYS[0], "width": 1.5},
+        "hoverinfo": "skip",
+    }
+    sheet.add(mark, look, False, type="scatter", x=ends[0], y=ends[1], **lines)
+    low, high = colour_range(mark.values, False)
+    known = np.isfinite(drawable(mark.values))
+    fill = [v if k else style.MISSING for v, k in zip(column(mark.values), known)]
+    nodes: dict[str, Any] = {
+        "size": max(9, 28 - 0.5 * x.size),
+        "color": fill,
+        "cmin": low,
+        "cmax": high,
+    }
+    nodes |= {
+        "colorscale": _colour_scale(style.SEQUENTIAL),
+        "line": {"color": style.INK, "width": 1},
+    }
+    nodes |= {"colorbar": _colour_bar(mark.label, sheet), "showscale": True}
+    names: dict[str, Any] = {"text": [text(n) for n in mark.names], "textposition": "top center"}
+    hover: dict[str, Any] = {"hovertemplate": "%{text}: %{marker.color}<extra></extra>"}
+    place: dict[str, Any] = {
+        "x": column(x),
+        "y": column(y),
+        "mode": "markers+text",
+        "marker": nodes,
+    }
+    sheet.add(mark, look, False, type="scatter", **place, **names, **hover)

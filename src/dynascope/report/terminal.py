@@ -1,0 +1,114 @@
+"""Verdicts for the terminal, in the letters that its encoding has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from dynascope.core.records import Claim, StudyResult, VerdictWord
+from dynascope.report.spelling import spelled
+from dynascope.report.words import (
+    VERDICT_SIGNS,
+    VERDICT_WORDS,
+    control_words,
+    expected_words,
+    measured_words,
+    summary,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.text import Text
+
+WIDE = 100  # columns; with fewer, claims stand below each other instead of in a table
+_STYLES: dict[VerdictWord, str] = {
+    "holds": "bold green",
+    "fails": "bold red",
+    "undecided": "bold yellow",
+    "not_applicable": "dim",
+}
+# A control that fails is good news, one that holds is bad news.
+_CONTROL_STYLES = _STYLES | {"fails": "green", "holds": "bold red"}
+
+
+def verdict_table(result: StudyResult) -> RenderableType:
+    """The claims of a study with their verdicts, for `rich.print`.
+
+    Args:
+        result: What the study found.
+
+    Returns:
+        A renderable that fits itself to the width and the encoding of the console.
+    """
+    return _Verdicts(result)
+
+
+class _Verdicts:
+    """The interface through which rich tells how wide the console is and what it can write."""
+
+    def __init__(self, result: StudyResult) -> None:
+        self.result = result
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+        from rich.text import Text
+
+        def words(text: str, style: str = "") -> Text:
+            return Text(spelled(text, options.encoding), style)
+
+        claims = self.result.claims
+        heading = f"{self.result.title} ({self.result.study}, scale {self.result.scale})"
+        yield words(heading, "bold")
+        if claims:
+            yield _table(claims, words) if options.max_width >= WIDE else _list(claims, words)
+        yield words(summary(claims))
+
+
+def _table(claims: tuple[Claim, ...], words: Any) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.ROUNDED, show_lines=True, expand=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim", ratio=5)
+    table.add_column("measured", ratio=3)
+    table.add_column("expected", ratio=2)
+    table.add_column("control", ratio=4)
+    for claim in claims:
+        statement = words(f"{claim.id}\n", "dim").append_text(words(claim.statement))
+        statement.append_text(words(f"\n{claim.source}", "dim"))
+        if claim.note:
+            statement.append_text(words(f"\n{claim.note}", "italic"))
+        measured = measured_words(claim.measured).replace(" (n", "\n(n")
+        numbers = measured, expected_words(claim.expected)
+        table.add_row(_badge(claim, words), statement, *map(words, numbers), _control(claim, words))
+    return table
+
+
+def _list(claims: tuple[Claim, ...], words: Any) -> Any:
+    from rich.console import Group
+    from rich.padding import Padding
+
+    parts = []
+    for claim in claims:
+        head = _badge(claim, words).append_text(words(f"  {claim.id}", "not bold dim"))
+        body = words(f"{claim.statement}\n{claim.source}\n")
+        body.append_text(words(f"measured: {measured_words(claim.measured)}; "))
+        body.append_text(words(f"expected: {expected_words(claim.expected)}\ncontrol: "))
+        body.append_text(_control(claim, words))
+        if claim.note:
+            body.append_text(words(f"\n{claim.note}", "italic"))
+        parts += [head, Padding(body, (0, 0, 1, 2))]
+    return Group(*parts)
+
+
+def _badge(claim: Claim, words: Any) -> Any:
+    sign, word = VERDICT_SIGNS[claim.verdict], VERDICT_WORDS[claim.verdict]
+    return words(f"{sign} {word}", _STYLES[claim.verdict])
+
+
+def _control(claim: Claim, words: Any) -> Any:
+    control = claim.control
+    if control is None:
+        return words("none", "dim")
+    text = words(f"{control.statement}: {measured_words(control.measured)}; ")
+    return text.append_text(words(control_words(control), _CONTROL_STYLES[control.verdict]))
