@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from dynascope.store import Store
 
 from .samples import PRINT, SPEC, VERSIONS, part
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch):
+    """Waiting for the disk guards against power cuts, which no test makes; `test_files` sees
+    that it is done and when."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

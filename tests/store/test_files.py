@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 import pytest
 
@@ -28,6 +29,19 @@ def test_a_file_that_changed_is_told_in_one_line(tmp_path, harm, told):
     with pytest.raises(DamagedRecord, match=told) as caught:
         files.read(tmp_path, file)
     assert "\n" not in str(caught.value) and "forget" in str(caught.value)
+
+
+def test_the_bytes_reach_the_disk_before_the_name_and_the_name_before_the_return(
+    tmp_path, monkeypatch
+):
+    order, replace = [], os.replace
+    kinds = {True: "folder", False: "bytes"}
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: order.append(kinds[stat.S_ISDIR(os.fstat(fd).st_mode)])
+    )
+    monkeypatch.setattr(os, "replace", lambda *a: order.append("name") or replace(*a))
+    files.write(tmp_path, "a.bin", b"abc")
+    assert order == ["bytes", "name", "folder"]
 
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])

@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from dynascope.core.errors import BadInput, UnknownName
+from dynascope.store import index
 from dynascope.store.index import free_id, resolve
 from dynascope.store.manifest import Manifest, write_manifest
+
+from .samples import PRINT, SPEC, small_part
 
 
 @pytest.fixture
@@ -58,3 +61,22 @@ def test_the_message_stays_one_line_however_many_records_there_are(tmp_path, pla
         with pytest.raises(BadInput) as caught:
             resolve(tmp_path, text)
         assert len(str(caught.value)) < 200
+
+
+def test_a_record_that_its_writer_finishes_meanwhile_is_not_listed_as_damaged(store, monkeypatch):
+    sink = store.sink(SPEC, PRINT)
+    sink.append(small_part(0, 2), b"two")
+    sink.append(small_part(2, 4), b"four")
+    real, seen = index.read_manifest, []
+
+    def finish_after(folder):
+        manifest = real(folder)
+        if not seen:
+            seen.append(manifest.outcome)
+            sink.finish({})
+        return manifest
+
+    monkeypatch.setattr(index, "read_manifest", finish_after)
+    [entry] = store.runs()
+    assert seen == ["unfinished"]
+    assert (entry.outcome, entry.damaged) == ("finished", None)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
@@ -35,7 +36,8 @@ def test_attributes_come_back_nested(store):
 
 
 def test_a_finished_record_is_two_files_and_no_checkpoint(store, put):
-    put()
+    sink = put()
+    assert sink.agreement is None
     assert sorted(p.name.split("-")[0] for p in (store.records / PRINT[:8]).iterdir()) == [
         "manifest.json",
         "merged",
@@ -123,6 +125,60 @@ def test_many_parts_are_merged_on_the_way_and_read_back_the_same(store, monkeypa
     assert kinds == ["merged", "merged", "part", "part"]
     assert_same(store.load(PRINT[:8]), small_part(0, 10))
     assert store.sink(SPEC, PRINT).resume().checkpoint == b"9"
+
+
+def test_finishing_removes_what_earlier_kills_left_behind(store, put):
+    store.sink(SPEC, PRINT).append(part(0, 2), b"two")
+    folder = store.records / PRINT[:8]
+    for name in ("part-000009.zarr.zip", ".manifest.json.draft"):
+        (folder / name).touch()
+    put()
+    assert len(os.listdir(folder)) == 2
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])  # the part, the checkpoint, the manifest
+def test_a_disk_that_fills_up_during_an_append_loses_no_earlier_row(store, monkeypatch, failing):
+    sink = store.sink(SPEC, PRINT)
+    sink.append(part(0, 2), b"two")
+    with monkeypatch.context() as patch:
+        fill_disk(patch, failing)
+        with pytest.raises(StoreError, match="No space left on device; what was recorded") as told:
+            sink.append(part(2, 4), b"four")
+    assert "\n" not in str(told.value)
+    assert_same(store.load(PRINT[:8]), part(0, 2))
+    resumed = store.sink(SPEC, PRINT)
+    assert resumed.resume().checkpoint == b"two"
+    resumed.append(part(2, 4), b"four")
+    resumed.finish({})
+    assert_same(store.load(PRINT[:8]), part(0, 4))
+
+
+@pytest.mark.parametrize("failing", [1, 2])  # the merged part, the manifest
+def test_a_disk_that_fills_up_at_the_end_loses_no_row(store, monkeypatch, failing):
+    sink = store.sink(SPEC, PRINT)
+    sink.append(part(0, 2), b"two")
+    sink.append(part(2, 4), b"four")
+    with monkeypatch.context() as patch:
+        fill_disk(patch, failing)
+        with pytest.raises(StoreError, match="No space left on device"):
+            sink.finish({})
+    resumed = store.sink(SPEC, PRINT)
+    assert_same(resumed.resume().part, part(0, 4))
+    resumed.finish({})
+    assert_same(store.load(store.find(PRINT)), part(0, 4))
+
+
+def fill_disk(monkeypatch, failing):
+    """Refuse the n-th file from now on, and all after it."""
+    calls, real = [], os.replace
+
+    def replace(*args):
+        calls.append(args)
+        if len(calls) >= failing:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(*args)
+
+    monkeypatch.setattr(os, "replace", replace)
 
 
 def test_a_part_without_rows_moves_the_checkpoint_alone(store):
