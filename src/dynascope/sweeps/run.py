@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import xarray as xr
 
 from dynascope.core.charts import Chart
 from dynascope.core.records import Claim, StudyResult
-from dynascope.core.spec import Spec, fingerprint, get_path, set_path, to_plain
+from dynascope.core.spec import Spec, fingerprint, to_plain
 from dynascope.engine.dataset import versions
 from dynascope.store import Store
 from dynascope.studies import Study, studies
+from dynascope.sweeps.changes import with_changes
 from dynascope.sweeps.sweep import run_experiment
 
 
@@ -27,6 +27,7 @@ class Outcome:
     record: str
     from_store: bool
     store: Store
+    earlier: str | None = None  # the record that was there before it was computed again
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -40,17 +41,17 @@ class Outcome:
 
     def datasets(self) -> list[xr.Dataset]:
         """The runs behind the claims."""
-        return [self.store.load(id) for id in self.result.runs]
+        return [cast(xr.Dataset, self.store.load(id)) for id in self.result.runs]
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """In a notebook: the verdict table."""
-        from dynascope.report import claims_html
+        from dynascope.report import claim_table
 
-        return claims_html(self.result)
+        return claim_table(self.result)
 
 
 @dataclass(frozen=True)
-class _Request(Spec):
+class Request(Spec):
     """What a study's fingerprint covers: its settings, which include seeds, and the scale."""
 
     study: Study
@@ -59,11 +60,7 @@ class _Request(Spec):
 
 def configure(name: str, scale: str, changes: Mapping[str, Any] | None = None) -> Study:
     """The study of that name with a scale's settings and the user's changes by path."""
-    study = studies.get(name).at(scale)
-    for path, value in (changes or {}).items():
-        get_path(study, path)
-        study = set_path(study, path, value)
-    return study
+    return with_changes(studies.get(name).at(scale), changes or {})
 
 
 def run(
@@ -74,6 +71,7 @@ def run(
     store: Store | None = None,
     again: bool = False,
     progress: bool = True,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
     """Run a study, or answer from the store if it is there.
 
@@ -84,19 +82,21 @@ def run(
         store: Where to keep it; the results folder by default.
         again: Compute again although it is stored; the results must agree.
         progress: Whether to show progress.
+        tell: Called with a line before each experiment.
 
     Returns:
         The outcome, with claims, charts and the id of the record.
     """
     study = configure(name, scale, changes)
     store = store or Store()
-    request = _Request(study, scale)
-    key = fingerprint(request)
-    if not again and (found := store.find(key)):
-        return Outcome(store.load(found), found, True, store)
+    key = fingerprint(Request(study, scale))
+    found = store.find(key)
+    if found and not again:
+        return Outcome(cast(StudyResult, store.load(found)), found, True, store)
     begun = time.perf_counter()
-    runs, ids = {}, []
-    for label, experiment in study.plan().items():
+    runs, ids, plan = {}, [], study.plan()
+    for number, (label, experiment) in enumerate(plan.items(), 1):
+        tell(f"{number}/{len(plan)} {label}")
         runs[label] = run_experiment(
             experiment, store=store, again=again, progress=progress, label=f"{name}: {label}"
         )
@@ -117,18 +117,7 @@ def run(
         seconds=round(time.perf_counter() - begun, 2),
         provenance={"versions": versions()},
     )
-    return Outcome(result, store.put_study(result), False, store)
-
-
-def write_report(outcome: Outcome, folder: Path | None = None) -> Path:
-    """Write the report of an outcome; into the results folder unless told otherwise."""
-    from dynascope.report import page
-
-    place = folder or outcome.store.home / "reports" / outcome.record
-    place.mkdir(parents=True, exist_ok=True)
-    path = place / "report.html"
-    path.write_text(page(outcome.result), encoding="utf-8")
-    return path
+    return Outcome(result, store.put_study(result), False, store, found)
 
 
 def load(record: str, store: Store | None = None) -> xr.Dataset | StudyResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import xarray as xr
 
@@ -84,10 +84,10 @@ def run_experiment(
     """
     key = fingerprint(experiment)
     if store and not again and (found := store.find(key)):
-        return store.load(found)
+        return cast(xr.Dataset, store.load(found))
     groups = split(experiment)
     if len(groups) == 1:
-        sink = store and store.sink(to_plain(experiment), key, label=label, again=again)
+        sink = store.sink(to_plain(experiment), key, label=label, again=again) if store else None
         return execute(experiment, sink=sink, progress=progress, label=label)
     parts, seconds = [], 0.0
     for number, (changes, group) in enumerate(groups, 1):
