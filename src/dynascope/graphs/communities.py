@@ -6,6 +6,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from scipy.sparse import csgraph
 
 from dynascope.core.errors import bad
@@ -81,16 +82,16 @@ def chance_overlap(nodes: int) -> float:
 def bethe_communities(graph: Any) -> np.ndarray:
     """Communities by the sign of the Bethe Hessian's second lowest eigenvector."""
     graph = as_graph(graph)
-    return _two_pieces(graph, bethe_hessian(graph).toarray(), second=1)
+    return _two_pieces(graph, bethe_hessian(graph).toarray(), rank=1)
 
 
 def adjacency_communities(graph: Any) -> np.ndarray:
     """Communities by the sign of the adjacency's second highest eigenvector."""
     graph = as_graph(graph)
-    return _two_pieces(graph, graph.adjacency.toarray().astype(float), second=-2)
+    return _two_pieces(graph, graph.adjacency.toarray().astype(float), rank=graph.nodes - 2)
 
 
-def _two_pieces(graph: Graph, operator: np.ndarray, second: int) -> np.ndarray:
+def _two_pieces(graph: Graph, operator: np.ndarray, rank: int) -> np.ndarray:
     """Split by an eigenvector, or by components where the graph already fell into two.
 
     Eigenvectors of two separate pieces live on one piece each, and their sign on the other is
@@ -101,4 +102,5 @@ def _two_pieces(graph: Graph, operator: np.ndarray, second: int) -> np.ndarray:
     order = np.argsort(-sizes, kind="stable")
     if 2 * sizes[order[1]] >= sizes[order[0]]:
         return (component == order[1]).astype(np.int64)
-    return (np.linalg.eigh(operator)[1][:, second] > 0).astype(np.int64)
+    vector = linalg.eigh(operator, subset_by_index=[rank, rank])[1][:, 0]
+    return (vector > 0).astype(np.int64)

@@ -100,10 +100,7 @@ def from_edges(
     Returns:
         The graph with its notes.
     """
-    ends = np.asarray(pairs)
-    if ends.size and (ends.dtype.kind not in "iu" or ends.ndim != 2 or ends.shape[1] != 2):
-        raise bad("edges", f"{ends.dtype} of shape {ends.shape}", "whole numbers in two columns")
-    ends = ends.astype(np.int64).reshape(-1, 2)
+    ends = as_pairs(pairs)
     if nodes is None:
         nodes = int(ends.max()) + 1 if len(ends) else 0
     if nodes < 1:
@@ -125,6 +122,14 @@ def from_edges(
         node_labels,
         graph_labels,
     )
+
+
+def as_pairs(pairs: Any) -> np.ndarray:
+    """(edges, 2) whole numbers, checked."""
+    ends = np.asarray(pairs)
+    if ends.size and (ends.dtype.kind not in "iu" or ends.ndim != 2 or ends.shape[1] != 2):
+        raise bad("edges", f"{ends.dtype} of shape {ends.shape}", "whole numbers in two columns")
+    return ends.astype(np.int64).reshape(-1, 2)
 
 
 def _collapse(ends: np.ndarray, nodes: int, arcs: bool) -> tuple[np.ndarray, np.ndarray, int, int]:

@@ -16,15 +16,30 @@ def first_occurrence(labels: np.ndarray) -> np.ndarray:
         >>> first_occurrence(np.array([7, 3, 7, 5])).tolist()
         [0, 1, 0, 2]
     """
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return _by_position(first)[inverse]
+    return _by_position(*_groups(labels))
 
 
-def _by_position(first: np.ndarray) -> np.ndarray:
-    """The rank of each group's first member: group number -> number by first occurrence."""
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank
+def _groups(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The group of each key, and the place of the first key of each group.
+
+    Does what np.unique does with an index and an inverse, but need not sort stably, which
+    makes it several times as fast.
+    """
+    order = np.argsort(keys)
+    ordered = keys[order]
+    fresh = np.ones(len(keys), dtype=bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    groups = np.empty(len(keys), dtype=np.int64)
+    groups[order] = np.cumsum(fresh) - 1
+    starts = np.flatnonzero(fresh)
+    return groups, np.minimum.reduceat(order, starts) if len(keys) else starts
+
+
+def _by_position(groups: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Groups renumbered by the places of their first members."""
+    leads = np.zeros(len(groups), dtype=np.int64)
+    leads[first] = 1
+    return (np.cumsum(leads) - 1)[first[groups]]
 
 
 def meet(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -95,12 +110,12 @@ def group_multisets(
     running = np.zeros(len(members) + 1, dtype=np.uint64)
     np.cumsum(words[members], out=running[1:])  # wraps around, which is what we want
     keys = running[starts[1:]] - running[starts[:-1]] + words[colours + own]
-    _, first, labels = np.unique(keys, return_index=True, return_inverse=True)
+    labels, first = _groups(keys)
     rows = np.flatnonzero(first[labels] != np.arange(len(own)))  # all but the first of a group
     wrong = _unlike_first(own, starts, members, rows, first[labels[rows]])
     if len(wrong):
         return _split(own, starts, members, labels, wrong)
-    return _by_position(first)[labels]
+    return _by_position(labels, first)
 
 
 def _unlike_first(
@@ -110,36 +125,39 @@ def _unlike_first(
     sizes = np.diff(starts)
     differs = (own[rows] != own[heads]) | (sizes[rows] != sizes[heads])
     alike = np.flatnonzero(~differs)
-    rows_now, heads_now = rows[alike], heads[alike]
-    needed = np.zeros(len(own), dtype=bool)
-    needed[rows_now] = needed[heads_now] = True
-    sorted_members = _sort_rows(starts, members, needed)
-    lengths = sizes[rows_now]
-    unequal = (
-        sorted_members[_positions(starts[rows_now], lengths)]
-        != sorted_members[_positions(starts[heads_now], lengths)]
-    )
+    left, right = rows[alike], heads[alike]
+    begin, content = _sorted_rows(starts, members, np.concatenate([left, right]))
+    lengths = sizes[left]
+    unequal = content[positions(begin[left], lengths)] != content[positions(begin[right], lengths)]
     differs[alike[np.repeat(np.arange(len(alike)), lengths)[unequal]]] = True
     return rows[differs]
 
 
-def _positions(begin: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """begin[0], begin[0] + 1, ..., begin[1], ...: the places of whole rows, one after another."""
+def _sorted_rows(
+    starts: np.ndarray, members: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where each wanted row begins in the second array, which holds their sorted members."""
+    begin = np.zeros(len(starts) - 1, dtype=np.int64)
+    begin[wanted] = 1
+    rows = np.flatnonzero(begin)
+    lengths = np.diff(starts)[rows]
+    begin[rows] = np.cumsum(lengths) - lengths
+    content = members[positions(starts[rows], lengths)]
+    # one sort for all rows: the row's number in front keeps them apart
+    front = np.repeat(np.arange(len(rows)) * (int(content.max(initial=0)) + 1), lengths)
+    content = np.sort(content + front) - front
+    return begin, content
+
+
+def positions(begin: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Places of whole rows, one after another: begin[0], begin[0] + 1, ..., begin[1], ...
+
+    Example:
+        >>> positions(np.array([4, 0]), np.array([2, 3])).tolist()
+        [4, 5, 0, 1, 2]
+    """
     before = np.cumsum(lengths) - lengths
     return np.repeat(begin - before, lengths) + np.arange(int(lengths.sum()))
-
-
-def _sort_rows(starts: np.ndarray, members: np.ndarray, needed: np.ndarray) -> np.ndarray:
-    """Members with every needed row sorted in place; other rows are left as they are."""
-    rows = np.flatnonzero(needed)
-    lengths = np.diff(starts)[rows]
-    places = _positions(starts[rows], lengths)
-    colours = int(members.max(initial=0)) + 1
-    keys = np.repeat(np.arange(len(rows)), lengths) * colours + members[places]
-    keys.sort()
-    result = members.copy()
-    result[places] = keys % colours
-    return result
 
 
 def _split(

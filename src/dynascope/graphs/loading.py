@@ -12,7 +12,7 @@ from scipy import sparse
 from dynascope.core.errors import BadInput, bad
 from dynascope.graphs.conversion import as_graph
 from dynascope.graphs.edge_lists import first_line, read_edge_list
-from dynascope.graphs.graph import Graph, from_edges, renumber
+from dynascope.graphs.graph import Graph, as_pairs, from_edges, renumber
 from dynascope.graphs.planetoid import read_planetoid
 from dynascope.graphs.tu import EDGES, read_tu
 
@@ -66,13 +66,14 @@ def _read_npz(path: Path) -> Graph:
         return as_graph(sparse.load_npz(path))
     except BadInput:
         raise
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile, AttributeError) as error:
-        raise bad("file", path.name, "a scipy sparse matrix, or an array 'edges' of two columns",
-                  first_line(error)) from None  # fmt: skip
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile, AttributeError):
+        raise bad(
+            "file", path.name, "a scipy sparse matrix, or an array 'edges' of two columns"
+        ) from None
 
 
 def _from_archive(arrays: dict[str, np.ndarray]) -> Graph:
-    edges, part = arrays["edges"], arrays.get("graph_id")
+    edges, part = as_pairs(arrays["edges"]), arrays.get("graph_id")
     if part is not None:
         return from_edges(
             edges, len(part), part=renumber(part)[1],

@@ -48,7 +48,7 @@ def _from_text(path: Path, count: int) -> np.ndarray:
     for (number, line), row in zip(lines, rows, strict=True):
         if len(row) != len(rows[0]) or "" in row:
             raise at_line(path, number, line, f"{len(rows[0])} values apart by commas")
-    table = np.array(rows, dtype=str).reshape(len(rows), -1)
+    table = np.array(rows, dtype=str) if rows else np.empty((0, 1), dtype=str)
     numbers = _as_numbers(table)
     if numbers is None and table.shape[1] != 1:
         raise bad(path.name, "text in several columns", "numbers, or one label per line")

@@ -168,7 +168,7 @@ def pagerank_terms(teleport: float) -> int:
 
 
 def _diagonal(values: np.ndarray) -> sparse.csr_array:
-    return sparse.csr_array(sparse.diags_array(values))
+    return sparse.csr_array(sparse.diags_array(values, dtype=values.dtype))
 
 
 def _scaled(matrix: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:

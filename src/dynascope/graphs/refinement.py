@@ -16,7 +16,7 @@ from dynascope.graphs.conversion import as_graph
 from dynascope.graphs.depths import one_depth
 from dynascope.graphs.features import read_features
 from dynascope.graphs.graph import Graph
-from dynascope.graphs.grouping import group_multisets
+from dynascope.graphs.grouping import first_occurrence, group_multisets, positions
 
 
 def refine(graph: Any, depth: int, features: Any = None) -> np.ndarray:
@@ -62,5 +62,18 @@ def refine_once(graph: Graph, colours: np.ndarray, words: np.ndarray | None = No
     Returns:
         (nodes,) refined colours by first occurrence.
     """
-    adjacency = graph.adjacency
-    return group_multisets(colours, adjacency.indptr, colours[adjacency.indices], words)
+    classes = int(colours.max()) + 1
+    if classes == 1:  # a multiset of one colour is its size
+        return first_occurrence(graph.degrees)
+    starts, ends = graph.adjacency.indptr, graph.adjacency.indices
+    crowded = np.bincount(colours)[colours] > 1  # who is alone stays alone
+    if crowded.all():
+        return group_multisets(colours, starts, colours[ends], words)
+    rows = np.flatnonzero(crowded)
+    lengths = graph.degrees[rows]
+    members = colours[ends[positions(starts[rows], lengths)]]
+    refined = colours.copy()
+    refined[rows] = classes + group_multisets(
+        colours[rows], np.append(0, np.cumsum(lengths)), members, words
+    )
+    return first_occurrence(refined)

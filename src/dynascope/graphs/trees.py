@@ -70,13 +70,13 @@ def walk_counting_family(
 
     Args:
         branching: m, at least 2.
-        pattern: x_1, ..., x_k, zeros and ones.
+        pattern: x_1, ..., x_k, zeros and ones, k >= 2 (for k = 1 the adjacency sees the count).
 
     Yields:
         For count 0, 1, ..., m^(k-1): the tree and its features; the root carries 0.
     """
-    if branching < 2 or len(pattern) < 1 or not set(pattern) <= {0, 1}:
-        raise bad("family", (branching, list(pattern)), "branching >= 2 and a pattern of 0 and 1")
+    if branching < 2 or len(pattern) < 2 or not set(pattern) <= {0, 1}:
+        raise bad("family", (branching, list(pattern)), "branching >= 2, two or more of 0 and 1")
     depth = len(pattern)
     tree, levels = full_tree(branching, depth), level_slices(branching, depth)
     features = np.zeros(tree.nodes, dtype=np.int64)

@@ -15,6 +15,7 @@ from dynascope.graphs.edge_lists import at_line, content_lines, read_pairs
 from dynascope.graphs.graph import Graph, from_edges
 
 EDGES = "_A.txt"
+LONGEST_NUMBER = 18  # digits that surely fit into 64 bits
 
 
 def read_tu(path: Path) -> Graph:
@@ -57,7 +58,7 @@ def _numbers(path: Path, lowest: int | None = None) -> np.ndarray:
     numbers = []
     for number, line in content_lines(path):
         text = line.strip()
-        if not text.removeprefix("-").isdecimal():
+        if not text.removeprefix("-").isdecimal() or len(text) > LONGEST_NUMBER:
             raise at_line(path, number, line, "one whole number")
         numbers.append(int(text))
         if lowest is not None and numbers[-1] < lowest:
