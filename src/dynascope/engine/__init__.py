@@ -5,7 +5,7 @@ is where progress, cancelling, checkpoints and streaming to a sink live. What to
 (`probes`) is separate from when to look (`record`).
 """
 
+from dynascope.engine.execution import execute, simulate
 from dynascope.engine.experiment import Experiment
-from dynascope.engine.simulate import execute, simulate
 
 __all__ = ["Experiment", "execute", "simulate"]

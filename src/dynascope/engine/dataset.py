@@ -30,10 +30,13 @@ class Labeller:
         if self.experiment.dynamics.continuous:
             return ("step",), np.asarray(self.places, float)
         each = np.stack([bare.dynamics.elapsed(self.places) for bare in grid])
-        if (each == each[0]).all():
-            return ("step",), each[0]
-        sweep_axes = tuple(self.experiment.axes())
-        return (*sweep_axes, "step"), each.reshape(*self.shape[:-1], -1)
+        dims, times = [*self.experiment.axes(), "step"], each.reshape(*self.shape[:-1], -1)
+        for axis in reversed(range(len(dims) - 1)):
+            first = times.take([0], axis)
+            if (times == first).all():
+                dims.pop(axis)
+                times = first.squeeze(axis)
+        return tuple(dims), times
 
     def part(self, rows: dict[str, np.ndarray], start: int, diverged: np.ndarray) -> xr.Dataset:
         """Rows (lanes, n, ...) that begin at record `start`, as a dataset."""

@@ -156,7 +156,7 @@ def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> P
         """Lanes spread over all devices; each device runs its own share of the loop."""
         if devices == 1:
             return jax.jit(call)
-        mesh = jax.make_mesh((devices,), ("lane",))
+        mesh = jax.make_mesh((devices,), ("lane",), axis_types=(jax.sharding.AxisType.Auto,))
         lane, whole = jax.sharding.PartitionSpec("lane"), jax.sharding.PartitionSpec()
 
         def spread(values: dict, lanes: tuple, *shared: Any) -> Any:

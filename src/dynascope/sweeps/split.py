@@ -38,13 +38,21 @@ def _changes_shape(experiment: Experiment, path: str, values: tuple) -> bool:
     return len({skeleton(set_path(experiment, path, value)) for value in values}) > 1
 
 
+def _numbered(part: xr.Dataset, ragged: set) -> xr.Dataset:
+    """Numbers along axes whose length differs between groups, so that they can be aligned."""
+    return part.assign_coords({d: range(part.sizes[d]) for d in ragged if d not in part.coords})
+
+
 def merge(experiment: Experiment, parts: list[tuple[Changes, xr.Dataset]]) -> xr.Dataset:
     """The groups' datasets along the axes that were taken apart; smaller arrays end in NaN."""
     apart = list(parts[0][0])
     if not apart:
         return parts[0][1]
+    ragged = {d for _, p in parts for d in p.dims if p.sizes[d] != parts[0][1].sizes[d]}
     labelled = [
-        part.expand_dims({path: [axis_label(value)] for path, value in changes.items()})
+        _numbered(part, ragged).expand_dims({
+            path: [axis_label(value)] for path, value in changes.items()
+        })
         for changes, part in parts
     ]
     for path in reversed(apart):  # the innermost axis varies fastest

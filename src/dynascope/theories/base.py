@@ -124,7 +124,12 @@ class _Grid:
             time = like["time"]
             wanted = [w for p in spec["probes"] if (w := _wanted(p))]
             return _Grid(
-                axes, like["seed"].values, tuple(map(str, time.dims)), time.values, like["step"].values, wanted
+                axes,
+                like["seed"].values,
+                tuple(map(str, time.dims)),
+                time.values,
+                like["step"].values,
+                wanted,
             )
         if seeds is None or times is None:
             raise BadInput("predict needs like=run, or seeds= and times=")
@@ -144,7 +149,8 @@ class _Grid:
         return found
 
     def times_at(self, position: tuple[int, ...]) -> np.ndarray:
-        return self.times if self.time_dims == ("step",) else self.times[position]
+        along = dict(zip(self.axes, position, strict=True))
+        return self.times[tuple(along[dim] for dim in self.time_dims if dim != "step")]
 
     def dataset(self, columns: list[dict[str, np.ndarray]]) -> xr.Dataset:
         shape = tuple(len(v) for v in self.axes.values())

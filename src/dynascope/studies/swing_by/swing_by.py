@@ -293,14 +293,24 @@ class SwingBy(Study):
         return compare(at_least(0.2), share(found.rise["low dimension"] > CLEAR_RISE), control)
 
     @claim(
-        "high-dimension-monotone",
-        "In 64 dimensions the test loss of the four-layer network rises by less than 0.5 %.",
+        "high-dimension-rises-little",
+        "In 64 dimensions no seed of the four-layer network sees its test loss rise by 1 %.",
         "001 Figs. 2c, 3",
     )
     def high_dimension(self, found: Found) -> Evidence:
         """Largest rise over seeds; the low-dimensional network must rise more."""
         control = ("dimension 2, width 4", single(found.rise["low dimension"].max()))
-        return compare(at_most(0.005), single(found.rise["high dimension"].max()), control)
+        return compare(at_most(CLEAR_RISE), single(found.rise["high dimension"].max()), control)
+
+    @claim(
+        "high-dimension-monotone",
+        "Read literally, the test loss in 64 dimensions is monotone: not one seed rises at all.",
+        "001 Fig. 3, as described",
+    )
+    def high_dimension_monotone(self, found: Found) -> Evidence:
+        """Largest rise over seeds, down to what float32 can tell."""
+        control = ("dimension 2, width 4", single(found.rise["low dimension"].max()))
+        return compare(at_most(1e-5), single(found.rise["high dimension"].max()), control)
 
     @claim(
         "low-dimension-at-printed-width",

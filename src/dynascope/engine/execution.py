@@ -141,11 +141,13 @@ class _Journal:
         diverged, checkpoint = self.latest
         joined = {k: np.concatenate([r[k] for r in self.waiting], axis=1) for k in self.waiting[0]}
         part = self.labels.part(joined, self.done, diverged)
-        if self.sink:
-            self.sink.append(part, checkpoint())
+        # First out of the waiting list, then into the sink: Ctrl-C in between must not
+        # write rows twice.
+        self.waiting, self.appended = [], clock.monotonic()
         self.parts.append(part)
         self.done += part.sizes["step"]
-        self.waiting, self.appended = [], clock.monotonic()
+        if self.sink:
+            self.sink.append(part, checkpoint())
 
     def close(self, attrs: dict[str, Any]) -> xr.Dataset:
         self.flush()

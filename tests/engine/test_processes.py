@@ -1,0 +1,111 @@
+"""What needs a process of its own: kill -9, several devices, light imports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import dynascope as ds
+from dynascope.store import Store
+
+PROGRAM = """
+import sys
+import dynascope as ds
+from dynascope import dynamics, models, probes, tasks
+from dynascope.engine import drive, execution
+from dynascope.store import Store
+from dynascope.sweeps import run_experiment
+from dynascope.engine.experiment import make_experiment
+
+drive.CALL_SECONDS = execution.APPEND_SECONDS = 0.01
+experiment = make_experiment(
+    tasks.IdentityMapping((1.0, 2.0), (0.05, 0.05)), models.TiedLinear(2, 0.01),
+    dynamics.Momentum(0.001, 0.5), steps=200_000, time=None, seeds=3, dtype="float64",
+    record=None, probes=[probes.TestLoss(), probes.InputJacobian()],
+)
+run_experiment(experiment, store=Store(sys.argv[1]), progress=False)
+"""
+
+
+def test_kill_and_the_same_command_equal_an_unbroken_run(tmp_path):
+    """kill -9 at several moments; the last call finishes, bit for bit as if never killed."""
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    killed = 0
+    for _ in range(2):
+        process = subprocess.Popen([sys.executable, script, tmp_path / "killed"])
+        records = tmp_path / "killed" / "records"
+        seen = _appends(records)
+        while process.poll() is None and _appends(records) < seen + 4:
+            time.sleep(0.02)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            killed += 1
+        process.wait()
+    assert killed == 2, "the run was over before it could be killed"
+    for folder in ("killed", "whole"):
+        subprocess.run([sys.executable, script, tmp_path / folder], check=True)
+    one, other = (_only_run(tmp_path / folder) for folder in ("killed", "whole"))
+    for name in other.variables:
+        assert np.array_equal(one[name].values, other[name].values), name
+    assert one.attrs["outcome"] == "finished"
+
+
+def _appends(records) -> int:
+    """How often a manifest was replaced: its modification time stands for a count of changes."""
+    global _last, _count
+    stamps = tuple(sorted(p.stat().st_mtime_ns for p in records.glob("*/manifest.json")))
+    if stamps != _last:
+        _last, _count = stamps, _count + 1
+    return _count
+
+
+_last: tuple = ()
+_count = 0
+
+
+def _only_run(home):
+    store = Store(home)
+    (entry,) = store.runs()
+    return store.load(entry.id)
+
+
+def test_two_devices_give_the_numbers_of_one():
+    code = """
+import jax, numpy as np, sys
+import dynascope as ds
+from dynascope import dynamics, models, probes, tasks
+assert jax.local_device_count() == 2
+for width in (3, 20):
+    run = ds.simulate(tasks.IdentityMapping((1.0, 2.0), (0.05, 0.05), dimension=width),
+        models.TiedLinear(width, 0.05), dynamics.GradientDescent(0.02), steps=100, seeds=5,
+        probes=[probes.TestLoss()], dtype="float64", progress=False)
+    np.save(f"{sys.argv[1]}/{width}.npy", run["test_loss"].values)
+"""
+    import tempfile
+
+    from dynascope import dynamics, models, probes, tasks
+
+    with tempfile.TemporaryDirectory() as folder:
+        flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+        subprocess.run([sys.executable, "-c", code, folder], check=True, env=os.environ | flags)
+        for width in (3, 20):
+            run = ds.simulate(
+                tasks.IdentityMapping((1.0, 2.0), (0.05, 0.05), dimension=width),
+                models.TiedLinear(width, 0.05), dynamics.GradientDescent(0.02), steps=100,
+                seeds=5, probes=[probes.TestLoss()], dtype="float64", progress=False,
+            )  # fmt: skip
+            assert np.allclose(np.load(f"{folder}/{width}.npy"), run["test_loss"], rtol=1e-12)
+
+
+def test_importing_the_package_imports_no_science():
+    code = (
+        "import sys, dynascope; print([m for m in ('jax', 'numpy', 'xarray') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

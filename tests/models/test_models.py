@@ -1,0 +1,115 @@
+"""Models against dense numpy, and the contract that every model keeps."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from dynascope import models
+from dynascope.core.errors import BadInput
+from dynascope.core.spec import _CLASSES
+from dynascope.models.tied_linear import gram
+from dynascope.numerics.precision import precision
+
+OURS = [
+    cls for cls in _CLASSES.values()
+    if issubclass(cls, models.Model) and cls.__module__.startswith("dynascope.models.")
+    and cls not in (models.Model, models.Pair)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", OURS, ids=lambda c: c.__name__)
+def test_every_model_keeps_the_contract(cls):
+    """Any leading axes, jit and vmap agree, and the matrix is the function."""
+    with precision("float64"):
+        network = cls().build(3, 3)
+        params = network.init(jax.random.key(0))
+        x = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 3)))
+        y = network.apply(params, x)
+        assert y.shape == (2, 5, 3)
+        rows = jax.jit(jax.vmap(jax.vmap(lambda v: network.apply(params, v))))(x)
+        assert np.allclose(y, rows, rtol=1e-12, atol=1e-14)
+        if network.matrix is not None:
+            w, offset = network.matrix(params)
+            dense = x @ w.T + (0.0 if offset is None else offset)
+            assert np.allclose(y, dense, rtol=1e-10, atol=1e-14)
+    assert network.init(jax.random.key(0)) is not None
+
+
+@pytest.mark.parametrize("cls", OURS, ids=lambda c: c.__name__)
+def test_a_seed_means_the_same_parameters_in_both_precisions(cls):
+    drawn = []
+    for dtype in ("float32", "float64"):
+        with precision(dtype):
+            params = cls().build(3, 3).init(jax.random.key(7))
+            drawn.append([np.asarray(p, float) for p in jax.tree.leaves(params)])
+    for single, double in zip(*drawn, strict=True):
+        assert np.allclose(single, double, rtol=1e-6)
+
+
+def test_mlp_is_the_layers_written_out():
+    with precision("float64"):
+        network = models.MLP(3, 4, "relu").build(2, 2)
+        params = network.init(jax.random.key(1))
+        x = np.random.default_rng(0).normal(size=(6, 2))
+        h = x
+        for i, layer in enumerate(params):
+            h = h @ np.asarray(layer["weight"]).T + np.asarray(layer["bias"])
+            h = np.maximum(h, 0) if i < 2 else h
+        assert np.allclose(network.apply(params, x), h, rtol=1e-12)
+        assert network.matrix is None
+
+
+def test_default_initialisation_has_the_bounds_of_torch():
+    """Uniform within 1/sqrt(inputs), weights and offsets: standard deviation 1/sqrt(3 inputs)."""
+    params = models.MLP(2, 400, "relu").build(100, 400).init(jax.random.key(0))
+    for layer, inputs in zip(params, (100, 400), strict=True):
+        for values in layer.values():
+            assert np.abs(values).max() <= inputs**-0.5
+        assert np.isclose(np.std(layer["weight"]), (3 * inputs) ** -0.5, rtol=0.01)
+
+
+def test_gram_has_the_derivative_of_the_plain_product():
+    with precision("float64"):
+        u = jnp.asarray(np.random.default_rng(0).normal(size=(4, 3)))
+        g = jnp.asarray(np.random.default_rng(1).normal(size=(4, 4)))
+        ours = jax.grad(lambda u: jnp.sum(gram(u) * g))(u)
+        dense = jax.grad(lambda u: jnp.sum((u @ u.T) * g))(u)
+        assert np.allclose(ours, dense, rtol=1e-13)
+        hessian = jax.hessian(lambda u: jnp.sum(gram(u) ** 2))(u)
+        assert np.allclose(hessian, jax.hessian(lambda u: jnp.sum((u @ u.T) ** 2))(u), rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-82])
+def test_tied_model_starts_from_the_given_jacobian(size):
+    w = size * np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
+    with precision("float64"):
+        network = models.TiedLinear(4, initial_jacobian=w).build(3, 3)
+        got, _ = network.matrix(network.init(jax.random.key(0)))
+        assert np.allclose(got / size, w / size, rtol=1e-12, atol=1e-14)
+
+
+def test_a_missing_direction_of_the_start_is_exactly_missing():
+    with precision("float64"):
+        network = models.TiedLinear(3, initial_jacobian=np.ones((3, 3))).build(3, 3)
+        u = np.asarray(network.init(jax.random.key(0)))
+    assert np.linalg.matrix_rank(u) == 1 and not u[:, 1:].any()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: models.TiedLinear(0), "width"),
+        (lambda: models.TiedLinear(2, -1.0), "init_scale"),
+        (lambda: models.TiedLinear(2, initial_jacobian=((1, 2), (2, 1))), "semidefinite"),
+        (lambda: models.TiedLinear(2, initial_jacobian=((1, 2), (0, 1))), "symmetric"),
+        (lambda: models.TiedLinear(2, initial_jacobian=((1, 0), (0, 1))).build(3, 3), "shape"),
+        (lambda: models.MLP(0), "depth"),
+        (lambda: models.Pair(1, 2), "init"),
+    ],
+)
+def test_models_that_cannot_be_built_are_refused(make, message):
+    with pytest.raises(BadInput, match=message):
+        make()
