@@ -86,7 +86,13 @@ def paths() -> Chart:
         Path([1.0], [2.0], [0.0], "test point", "measured", 1),
     )
     lanes = tuple(
-        Path(out[0] * s, out[1] * s**2, label="seeds" if s == 0.8 else "", group=0, arrows=s == 1.1)
+        Path(
+            out[0] * s,
+            out[1] * s**2,
+            label="seeds" if s == 0.8 else "",
+            group=0,
+            arrows=bool(s > 1.09),
+        )
         for s in np.linspace(0.8, 1.1, 9)
     )
     return Chart(

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynascope.core.charts import Chart, Line, Panel, Scale
 from dynascope.core.records import Headline
+from dynascope.report.frame import drawable
 from dynascope.report.words import number
 
 SEEN = 0.15  # a rise of this share of the picture's height catches the eye
@@ -69,14 +70,14 @@ def view(headline: Headline) -> View:
 
 def finite(headline: Headline) -> tuple[np.ndarray, np.ndarray]:
     """The curve without its gaps."""
-    x, y = np.asarray(headline.x, dtype=float), np.asarray(headline.y, dtype=float)
+    x, y = drawable(headline.x), drawable(headline.y)
     fine = np.isfinite(x) & np.isfinite(y)
     return x[fine], y[fine]
 
 
 def _theory(headline: Headline) -> np.ndarray:
     """The theory's finite values; the plain window shows all of them."""
-    values = np.asarray(headline.theory or (), dtype=float)
+    values = drawable(headline.theory or ())
     return values[np.isfinite(values)]
 
 

@@ -7,36 +7,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib import ticker
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from dynascope.core.charts import Graph, Panel, Scale
 from dynascope.report import style, words
 from dynascope.report.checks import in_space
 from dynascope.report.frame import Frame, Range
 from dynascope.report.matplotlib_marks import SMALL, Plain
+from dynascope.report.matplotlib_text import text_width, wrapped
 
 LABEL = 10.0
-
-
-def wrapped(picture: Figure, text: str, width: float, size: float) -> str:
-    """The text with line breaks, so that no line is wider than `width` points."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_width(picture, longer, size) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return "\n".join(lines)
-
-
-def text_width(picture: Any, text: str, size: float) -> float:
-    """How wide a line of text is, in points."""
-    probe = Text(0, 0, text, fontsize=size, parse_math=False)
-    probe.set_figure(picture)
-    extent = probe.get_window_extent(picture.canvas.get_renderer())
-    return extent.width * 72 / picture.dpi
 
 
 def dress(axes: Any, panel: Panel, frame: Frame) -> None:
@@ -117,5 +96,6 @@ def _name_bars(axes: Any, frame: Frame) -> None:
     room = axes.get_position().width * axes.figure.get_figwidth() * 72 / len(frame.names)
     tight = max(text_width(axes.figure, n, SMALL + 0.5) for n in frame.names) > 0.92 * room
     turn = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if tight else {}
-    axes.set_xticklabels(frame.names, **turn)
+    names = [wrapped(axes.figure, n, max(room, 110), SMALL + 0.5) for n in frame.names]
+    axes.set_xticklabels(names, **turn)
     axes.tick_params(axis="x", length=0)

@@ -22,7 +22,7 @@ from dynascope.report import style
 from dynascope.report.captions import caption
 from dynascope.report.checks import check, in_space
 from dynascope.report.frame import Frame, frame
-from dynascope.report.matplotlib_axes import dress, wrapped
+from dynascope.report.matplotlib_axes import dress
 from dynascope.report.matplotlib_marks import DRAW, Pen
 from dynascope.report.matplotlib_places import (
     equalise,
@@ -30,6 +30,7 @@ from dynascope.report.matplotlib_places import (
     name_spans,
     place_legends,
 )
+from dynascope.report.matplotlib_text import wrapped
 from dynascope.report.style import Look
 
 PANEL_WIDTHS = {1: 6.8, 2: 4.7, 3: 4.1}  # inches, by panels in a row
@@ -69,10 +70,14 @@ def figure(chart: Chart) -> Figure:
         axes = picture.add_subplot(rows, columns, i + 1, projection=space)
         _draw(axes, panel, window, looks)
         dress(axes, panel, window)
-    if not chart.panels:
-        picture.text(0.5, 0.5, "This chart has no panels.", ha="center", color=style.FAINT_INK)
     _write_words(picture, chart)
-    _settle(picture, chart, frames)
+    if chart.panels:
+        _settle(picture, chart, frames)
+    else:
+        picture.text(0.5, 0.5, "This chart has no panels.", ha="center", color=style.FAINT_INK)
+    picture.set_layout_engine("none")  # all is in its place; drawing need not lay it out again
+    for text in picture.findobj(Text):
+        text.set_parse_math(False)  # labels are plain words; a dollar sign is a dollar sign
     return picture
 
 
@@ -122,19 +127,18 @@ def _write_words(picture: Figure, chart: Chart) -> None:
 def _settle(picture: Figure, chart: Chart, frames: list[Frame]) -> None:
     """Place what depends on the layout: equal units, names of spans and lines, legends.
 
-    Each drawing without rendering runs the layout once; a legend below makes panels smaller.
+    The layout runs twice: a legend below a panel changes it.
     """
+    engine = picture.get_layout_engine()
+    assert engine is not None  # `figure` has set one
     axes = [a for a in picture.axes if a.get_label() != "<colorbar>"]
     panels = list(zip(axes, chart.panels, frames))
-    picture.draw_without_rendering()
+    engine.execute(picture)
     for ax, panel, window in panels:
         equalise(ax, panel)
         name_spans(ax, panel, window)
     place_legends([(ax, panel) for ax, panel, _ in panels])
-    picture.draw_without_rendering()
+    engine.execute(picture)
     for ax, panel, _ in panels:
         equalise(ax, panel)
         name_references(ax, panel)
-    picture.set_layout_engine("none")  # all is in its place; drawing need not lay it out again
-    for text in picture.findobj(Text):
-        text.set_parse_math(False)  # labels are plain words; a dollar sign is a dollar sign

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib import ticker
-from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.patheffects import withStroke
@@ -27,6 +26,7 @@ from dynascope.core.charts import (
 )
 from dynascope.report import geometry, style, words
 from dynascope.report.frame import Frame, colour_range, drawable, edges
+from dynascope.report.matplotlib_text import wrapped
 from dynascope.report.style import Look
 
 MARKERS = {"circle": "o", "diamond": "D", "square": "s", "cross": "x"}
@@ -156,10 +156,11 @@ def _heat(mark: Heat, pen: Pen) -> None:
     _colour_bar(pen.axes, mesh, mark.label)
 
 
-def _colour_bar(axes: Axes, artist: Any, label: str) -> None:
+def _colour_bar(axes: Any, artist: Any, label: str) -> None:
     few = ticker.MaxNLocator(5)
     bar = axes.figure.colorbar(artist, ax=axes, pad=0.02, aspect=28, ticks=few, format=Plain())
-    bar.set_label(label, fontsize=9.5)
+    room = axes.get_position().height * axes.figure.get_figheight() * 72
+    bar.set_label(wrapped(axes.figure, label, room, 9.5), fontsize=9.5)
     bar.ax.tick_params(labelsize=SMALL, color=style.FAINT_INK)
     bar.outline.set_visible(False)
 
@@ -188,7 +189,7 @@ def _graph(mark: Graph, pen: Pen) -> None:
     pen.axes.add_collection(LineCollection(lines, colors=style.GREYS[0], linewidths=1.2, zorder=1))
     big = float(np.clip(26 - 0.45 * x.size, 8, 22))  # points across
     norm = Normalize(*colour_range(mark.values, False))
-    values = np.ma.masked_invalid(drawable(mark.values))
+    values = drawable(mark.values)
     nodes = pen.axes.scatter(
         x, y, big**2, values, norm=norm, cmap=_colour_map(style.SEQUENTIAL),
         edgecolors=style.INK, linewidths=0.8, zorder=3, plotnonfinite=True,

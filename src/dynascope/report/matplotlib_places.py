@@ -16,8 +16,8 @@ from dynascope.core.charts import Graph, Panel, Reference, Span
 from dynascope.report import style
 from dynascope.report.checks import in_space
 from dynascope.report.frame import Frame
-from dynascope.report.matplotlib_axes import text_width, wrapped
 from dynascope.report.matplotlib_marks import HALO, SMALL
+from dynascope.report.matplotlib_text import text_width, wrapped
 
 MOST_INSIDE = 6  # a longer legend stands outside
 LEGEND = 9.0
@@ -62,26 +62,36 @@ def _name_span(axes: Any, span: Span, frame: Frame) -> None:
     left, right = (axes.transData.transform((v, frame.y[1]))[0] for v in (start, end))
     room = (right - left) * 72 / axes.figure.dpi - 4
     upright = text_width(axes.figure, span.label, SMALL) > room
+    label = wrapped(axes.figure, span.label, _height(axes), SMALL) if upright else span.label
     place = axes.transAxes.inverted().transform(((left + right) / 2, 0))[0]
     look = {"fontsize": SMALL, "color": style.FAINT_INK, "path_effects": HALO, "zorder": 6}
     look |= {"rotation": 90 if upright else 0, "ha": "center", "va": "top"}
-    axes.text(place, 0.985, span.label, transform=axes.transAxes, parse_math=False, **look)
+    words = axes.text(place, 0.985, label, transform=axes.transAxes, parse_math=False, **look)
+    words.set_in_layout(False)
+
+
+def _height(axes: Any) -> float:
+    """The height of a panel in points, a little less."""
+    return axes.bbox.height * 72 / axes.figure.dpi - 8
 
 
 def _name_reference(axes: Any, mark: Reference) -> None:
     """At the first place beside the line where nothing else is; else at the first of all."""
     places = list(_reference_places(axes, mark))
+    room = _height(axes) if mark.axis == "x" else axes.bbox.width * 72 / axes.figure.dpi - 8
+    label = wrapped(axes.figure, mark.label, room, SMALL)
     for where in places:
-        words = _write(axes, mark.label, where)
+        words = _write(axes, label, where)
         if not covers(axes, words.get_window_extent(), words):
             return
         words.remove()
-    _write(axes, mark.label, places[0])
+    _write(axes, label, places[0])
 
 
 def _write(axes: Any, label: str, where: dict[str, Any]) -> Any:
     words = axes.annotate(label, textcoords="offset points", parse_math=False, **where)
     words.set(fontsize=SMALL, color=style.FAINT_INK, path_effects=HALO, zorder=6)
+    words.set_in_layout(False)
     return words
 
 
@@ -113,8 +123,6 @@ def place_legends(panels: list[tuple[Any, Panel]]) -> None:
         shown = labels
     for axes, labels in inside:
         _legend(axes, labels, loc="best", framealpha=0.85, edgecolor="none")
-    if inside:
-        inside[0][0].figure.draw_without_rendering()
     below += [(a, t) for a, t in inside if covers(a, a.get_legend().get_window_extent())]
     heights = [_legend_below(axes, labels) for axes, labels in below]
     if heights:  # the panels keep their size

@@ -59,7 +59,7 @@ class Sheet:
         if trace["type"] == "scatter3d":
             place = {"scene": f"scene{self.suffix}"}
         # One click in the legend hides a line with its band, dots and arrows.
-        group = {"legend": f"legend{self.suffix}", "legendgroup": f"{self.number}/{label}"}
+        group = {"legend": f"legend{self.suffix}", "legendgroup": f"{self.number}/{text(label)}"}
         words = {"name": text(label), "showlegend": shown, **(group if label else {})}
         if shown:
             words["legendrank"] = 1 + self.labels.index(label)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _SPELLED = {"✓": "+", "✗": "x", "±": "+/-", "×": "x", "≥": ">=", "≤": "<=", "−": "-", "∞": "inf"}
 _SPELLED |= {"–": "-", "—": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "·": "*"}
+_RAISED = re.compile("[⁻⁰¹²³⁴-⁹]+")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def spelled(text: str, encoding: str) -> str:
@@ -15,6 +18,8 @@ def spelled(text: str, encoding: str) -> str:
         >>> spelled("σ = 0.1 ± 0.02", "ascii")
         'sigma = 0.1 +/- 0.02'
     """
+    if not _fits("⁻³", encoding):
+        text = _RAISED.sub(lambda m: "^" + m[0].translate(_LOWERED), text)
     return "".join(c if _fits(c, encoding) else _spell(c) for c in text)
 
 
@@ -31,7 +36,7 @@ def _spell(character: str) -> str:
         return _SPELLED[character]
     name = unicodedata.name(character, "").split()
     if name[:1] == ["GREEK"] and "LETTER" in name:
-        word = name[name.index("LETTER") + 1].lower()
+        word = name[name.index("LETTER") + 1].lower().replace("lamda", "lambda")
         return word.capitalize() if name[1] == "CAPITAL" else word
     plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
     return plain or "?"

@@ -54,7 +54,7 @@ def colours(count: int) -> tuple[str, ...]:
     if count <= len(PALETTE):
         return PALETTE[:count]
     # The light end of the scale cannot be seen on white, the dark end looks like theory.
-    return tuple(between(SEQUENTIAL, 0.12 + 0.76 * i / (count - 1)) for i in range(count))
+    return tuple(between(SEQUENTIAL, 0.12 + 0.63 * i / (count - 1)) for i in range(count))
 
 
 def between(stops: Sequence[str], place: float) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dynascope.core.charts import Scale
 from dynascope.core.records import Headline
+from dynascope.report.frame import drawable
 from dynascope.report.headline import View, view
 from dynascope.report.spelling import spelled
 from dynascope.report.words import ticks
@@ -119,8 +120,8 @@ def _dots(
     """A picture of zeros and ones, the top row first, shape (rows, columns)."""
     columns, rows = size
     picture = np.zeros((rows, columns), dtype=int)
-    across = _places(np.asarray(x, dtype=float), window.x, "linear") * (columns - 1)
-    up = _places(np.asarray(y, dtype=float), window.y, window.scale) * (rows - 1)
+    across = _places(drawable(x), window.x, "linear") * (columns - 1)
+    up = _places(drawable(y), window.y, window.scale) * (rows - 1)
     points = [p if np.isfinite(p).all() else None for p in np.stack([across, up], axis=1)]
     for a, b in zip(points, [*points[1:], None]):
         if a is None:

@@ -35,6 +35,7 @@ def number(value: float, digits: int = 4) -> str:
     """
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else str(float(value))
+    value = value or 0.0  # no negative zero
     size = abs(value)
     if size and (size >= 1e7 or size < 1e-3):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")

@@ -1,0 +1,198 @@
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from plotly.offline import get_plotlyjs
+
+from dynascope.core.records import (
+    Claim,
+    Control,
+    Measured,
+    StudyResult,
+    result_from_plain,
+    result_to_plain,
+)
+from dynascope.report import page
+
+from .example import example
+from .marks import HOSTILE, hostile
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads a page: its tags with attributes, its text by tag, and whether tags balance."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.text, self.ids = [], [], {}, []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [v for k, v in attrs if k == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"{tag} closes nothing"
+
+    def handle_data(self, data):
+        for tag in set(self.open):
+            self.text.setdefault(tag, []).append(data)
+
+    def words(self, tag="body"):
+        return " ".join(" ".join(self.text.get(tag, [])).split())
+
+    def named(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def without_plotly(text):
+    """The page without the library, which is somebody else's text."""
+    assert text.count(get_plotlyjs()) == 1
+    return text.replace(get_plotlyjs(), "")
+
+
+@pytest.fixture(scope="module")
+def text():
+    return without_plotly(page(example()))
+
+
+@pytest.fixture(scope="module")
+def reader(text):
+    return Reader(text)
+
+
+def poisoned() -> StudyResult:
+    """A result in which every text is hostile."""
+    claim = Claim(
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        Measured(1.0),
+        HOSTILE,
+        "holds",
+        Control(HOSTILE, Measured(1.0), "fails"),
+        HOSTILE,
+    )
+    words = {n: HOSTILE for n in ("study", "title", "source", "scale", "fingerprint")}
+    head = replace(
+        example().headline, title=HOSTILE, x_label=HOSTILE, y_label=HOSTILE, note=HOSTILE
+    )
+    lists = {"notes": (HOSTILE,), "runs": (HOSTILE,), "claims": (claim,), "charts": (hostile(),)}
+    maps = {"settings": {HOSTILE: HOSTILE}, "provenance": {HOSTILE: {HOSTILE: HOSTILE}}}
+    return replace(example(), **words, **lists, **maps, headline=head)
+
+
+def test_tags_balance_and_ids_are_unique(reader):
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+    targets = [a["href"][1:] for a in reader.named("a")]
+    assert targets and set(targets) <= set(reader.ids)
+
+
+def test_nothing_is_loaded_from_anywhere(text):
+    for pattern in (r'src\s*=\s*["\']?\s*[^"\'\s]', r"@import", r"url\(", r"https?://", r"//cdn"):
+        assert not re.search(pattern, text), pattern
+    assert set(re.findall(r'href="([^"]*)"', text)) - {"data:,"} <= {
+        f"#{i}" for i in Reader(text).ids
+    }
+
+
+def test_the_browser_is_forbidden_to_load_anything(reader):
+    policy = next(a for a in reader.named("meta") if a.get("http-equiv"))["content"]
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy and "*" not in policy and "connect-src" not in policy
+
+
+def test_charts_are_data_without_nan_and_no_button_sends_them_away(reader, text):
+    scripts = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)
+    assert len(scripts) == len(example().charts) + 1
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    for script in scripts:
+        data = json.loads(script, parse_constant=refuse)
+        assert data["config"]["showSendToCloud"] is False
+        assert data["figure"]["data"] and data["dark"]
+    places = [a["data-chart"] for a in reader.named("script") if "data-chart" in a]
+    assert set(places) <= set(reader.ids)
+
+
+def test_every_chart_has_words_for_readers_without_scripts(reader):
+    assert len(reader.named("noscript")) == len(example().charts) + 1
+    assert "dynascope export 0123456789abcdef" in reader.words("noscript")
+
+
+def test_everything_of_the_record_is_on_the_page(reader):
+    words = reader.words()
+    result = example()
+    for claim in result.claims:
+        assert claim.id in words and claim.statement in words and claim.source in words
+        assert claim.note in words
+    for chart in result.charts:
+        assert chart.title in words and chart.caption in words
+    for note in (*result.notes, *result.runs, result.fingerprint, result.headline.note):
+        assert note in words
+    for text in ("✓ holds", "✗ fails", "? undecided", "– not applicable", "0.97 ± 0.17 (n = 64)"):
+        assert text in words
+    for text in ("task.means 1, 2", "versions.jax 0.10.2", "seed 0", "1 min 13 s", "no control"):
+        assert text in words
+    assert "dynascope run swing-by --scale laptop" in words
+    assert "4 claims: 1 holds, 1 fails, 1 undecided, 1 not applicable." in words
+
+
+def test_verdicts_are_told_by_colour_and_word(reader):
+    badges = [a["class"] for a in reader.named("span") if a.get("class", "").startswith("badge")]
+    assert badges == ["badge holds", "badge fails", "badge undecided", "badge not_applicable"]
+
+
+def test_the_page_can_be_used_by_keyboard(reader):
+    regions = [a for a in reader.named("div") if a.get("class") in ("scroll", "plot")]
+    assert regions and all(a["tabindex"] == "0" and a["aria-label"] for a in regions)
+    assert reader.named("html")[0]["lang"] == "en"
+    assert all(a.get("scope") for a in reader.named("th"))
+
+
+def test_hostile_words_stay_words():
+    text = without_plotly(page(poisoned()))
+    clean = without_plotly(page(example()))
+    reader = Reader(text)
+    assert reader.open == []
+    assert not reader.named("img")
+    kinds = {tag for tag, _ in Reader(clean).tags}
+    assert {tag for tag, _ in reader.tags} <= kinds
+    scripts = len(poisoned().charts) + 1 + 2  # charts, headline, plotly.js, our own
+    assert len(reader.named("script")) == scripts
+    attributes = {name for _, attrs in reader.tags for name in attrs}
+    assert not any(name.startswith("on") for name in attributes)
+    assert " ".join(HOSTILE.split()) in reader.words("h1")
+
+
+def test_commands_are_quoted_for_the_shell():
+    result = replace(example(), study="a b; rm -rf $HOME", scale="x")
+    assert "dynascope run 'a b; rm -rf $HOME' --scale x" in Reader(
+        without_plotly(page(result))
+    ).words("pre")
+
+
+def test_an_empty_result_is_a_page_too():
+    nothing = {"notes": (), "claims": (), "charts": (), "headline": None, "runs": ()}
+    result = replace(example(), **nothing, settings={}, provenance={})
+    reader = Reader(without_plotly(page(result)))
+    assert reader.open == [] and "No claims." in reader.words()
+    assert [a["href"] for a in reader.named("a")] == ["#main", "#provenance"]
+
+
+def test_a_result_from_the_store_gives_the_same_page():
+    plain = json.loads(json.dumps(result_to_plain(example())))
+    assert page(result_from_plain(plain)) == page(example())
+
+
+def test_both_pages_have_their_colours(text):
+    assert "prefers-color-scheme: dark" in text and "@media print" in text
