@@ -1,0 +1,73 @@
+"""What happens on a run and when: turns of the loss, gaps to theory, peaks and falls of entries."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from dynascope.probes.curves import Descents
+from dynascope.theories.stages import crossing_times, half_crossings
+
+
+def theory_gaps(run: xr.Dataset, theory: xr.Dataset) -> tuple[float, float]:
+    """Largest gap between measured and predicted test loss, as share of the first loss.
+
+    Args:
+        run: A run with one seed.
+        theory: The prediction for it.
+
+    Returns:
+        The gap at the true clock, and that of the same prediction read at the printed clock.
+    """
+    measured, predicted = (x["test_loss"].values[0] for x in (run, theory))
+    times = theory["time"].values
+    printed = np.interp(times / 2, times, predicted)
+    true, other = (np.abs(measured - p).max() / measured[0] for p in (predicted, printed))
+    return float(true), float(other)
+
+
+def extremes(turns: Descents) -> str:
+    """The turning points of a loss in words."""
+    places = ", ".join(f"{t.value:.3g} at {t.time:.2f}" for t in turns.turns[:-1])
+    return f"Turns of the test loss: {places}, then towards {turns.turns[-1].value:.1g}."
+
+
+def fall_times(curves: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """When each curve is back to half of its largest absolute value.
+
+    Args:
+        curves: (curve, time).
+        times: (time,).
+
+    Returns:
+        One time per curve, linear between samples; infinite where it stays above half.
+
+    Example:
+        >>> fall_times(np.array([[0.0, -4.0, 0.0]]), np.array([0.0, 1.0, 2.0])).tolist()
+        [1.5]
+    """
+    size = np.abs(curves)
+    before = np.arange(size.shape[1]) < size.argmax(axis=1)[:, None]
+    lost = np.where(before, 0.0, 1 - size / size.max(axis=1, keepdims=True))
+    return crossing_times(lost.T, times, 0.5)
+
+
+def triple_events(runs: xr.Dataset) -> dict[str, np.ndarray]:
+    """Events of Fig. 8 in every run: half-crossings, falls, and w22 at the peaks.
+
+    Args:
+        runs: Runs of three concepts with `input_jacobian`, weakest concept first.
+
+    Returns:
+        One number a seed under each of "half 11" to "half 33", "fallen 12", "fallen 23",
+        "w22 at peak 12", "w22 at peak 23".
+    """
+    w, t = runs["input_jacobian"].values, runs["time"].values  # w: (seed, step, 3, 3)
+    half = half_crossings(w, t)
+    found = {f"half {k + 1}{k + 1}": half[:, k] for k in range(3)}
+    for i, j in ((0, 1), (1, 2)):
+        minor = w[:, :, i, j]
+        peak = np.abs(minor).argmax(axis=1)
+        found[f"fallen {i + 1}{j + 1}"] = fall_times(minor, t)
+        found[f"w22 at peak {i + 1}{j + 1}"] = w[np.arange(len(w)), peak, 1, 1]
+    return found
