@@ -63,6 +63,10 @@ def test_tolerances_and_nodes_without_edges_are_said():
     assert not any(line.startswith("wl") for line in notes)
 
 
+def test_one_family_may_be_given_by_its_name():
+    assert describe(nx.path_graph(4), 2, "triangle")["classes"] == {"triangle": [1, 1]}
+
+
 def test_without_a_target_there_are_no_floors():
     assert describe(nx.path_graph(4), 1)["class_floor"] == {}
 

@@ -14,15 +14,15 @@ from .samples import random_graph
 def test_without_features_all_nodes_are_alike():
     features = read_features(None, 3)
     assert features.colours.tolist() == [0, 0, 0]
-    assert [c.tolist() for c in features.columns] == [[1, 1, 1]]
+    assert [c.tolist() for c in features.columns()] == [[1, 1, 1]]
 
 
 def test_a_table_keeps_its_columns_and_their_kind():
     features = read_features(np.array([[1, 2], [1, 3], [1, 2]]), 3)
     assert features.colours.tolist() == [0, 1, 0]
-    assert [c.tolist() for c in features.columns] == [[1, 1, 1], [2, 3, 2]]
-    assert features.columns[0].dtype == np.int64
-    assert read_features(np.ones((2, 1)), 2).columns[0].dtype == np.float64
+    assert [c.tolist() for c in features.columns()] == [[1, 1, 1], [2, 3, 2]]
+    assert next(features.columns()).dtype == np.int64
+    assert next(read_features(np.ones((2, 1)), 2).columns()).dtype == np.float64
 
 
 @pytest.mark.parametrize("family", families.names())
@@ -43,3 +43,10 @@ def test_colours_and_their_one_hot_table_are_the_same_features(family):
 def test_features_that_do_not_fit_are_refused(features):
     with pytest.raises(BadInput, match="features"):
         partitions(nx.path_graph(3), 1, "adjacency", features=features)
+
+
+def test_more_colours_than_fit_are_refused_for_operators_and_fine_for_message_passing():
+    graph, colours = nx.empty_graph(12_000), np.arange(12_000)
+    assert partitions(graph, 1, "wl", features=colours)[1].max() + 1 == 12_000
+    with pytest.raises(BadInput, match=r"12,000 colours.*GB"):
+        partitions(graph, 1, "adjacency", features=colours)

@@ -43,6 +43,18 @@ def test_rows_of_different_colour_or_size_never_merge_even_if_their_keys_do():
     words = np.zeros(4, dtype=np.uint64)
     labels = group_multisets(np.array([0, 1, 0, 0]), *rows_to_csr(rows), words)
     assert labels.tolist() == [0, 1, 2, 3]
+    alike = group_multisets(np.array([0, 1]), *rows_to_csr([[0], [0]]), words)
+    assert alike.tolist() == [0, 1]
+
+
+def test_without_a_collision_no_group_is_taken_apart(monkeypatch):
+    def never(*_):
+        raise AssertionError("the slow way was taken")
+
+    monkeypatch.setattr("dynascope.graphs.grouping._split", never)
+    rows = [[3, 1, 2], [1, 2, 3], [2, 3, 1], [1, 1], [1, 1], []]
+    labels = group_multisets(np.zeros(6, np.int64), *rows_to_csr(rows))
+    assert labels.tolist() == [0, 0, 0, 1, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -55,6 +55,14 @@ def test_true_values_lie_within_the_stated_error(seed):
         assert power.error.max() < 1e-12
 
 
+def test_entries_that_are_differences_are_as_uncertain_as_their_terms():
+    matrix = sparse.csr_array(np.array([[(0.1 + 0.2) - 0.3]]))  # 5.6e-17, truly 0
+    size = sparse.csr_array(np.array([[0.6]]))
+    assert next(matrix_powers(matrix, np.ones(1))).error[0] < 5e-17
+    power = next(matrix_powers(matrix, np.ones(1), size))
+    assert abs(power.values[0][0]) <= power.error[0]
+
+
 def test_whole_numbers_have_no_error_and_floats_do():
     adjacency = random_graph(0).adjacency
     assert next(matrix_powers(adjacency, np.ones(30, int))).error is None

@@ -62,6 +62,20 @@ def test_table_2_1_on_cora(data_file):
     assert count_classes(graph, range(1, 6), "adjacency") == POWERS
 
 
+@pytest.mark.parametrize(
+    ("name", "nodes", "loops", "refined", "powers"),
+    [
+        ("citeseer", 3327, 124, [31, 984, 1855, 2074, 2122], [31, 506, 1550, 2019, 2115]),
+        ("pubmed", 19717, 3, [82, 8059, 12814, 12990, 12998], [82, 3762, 12014, 12979, 12998]),
+    ],
+)
+def test_table_2_1_elsewhere(data_file, name, nodes, loops, refined, powers):
+    graph = load(data_file(f"planetoid/ind.{name}.graph"))
+    assert (graph.nodes, graph.self_loops) == (nodes, loops)
+    assert count_classes(graph, range(1, 6), "wl") == refined
+    assert count_classes(graph, range(1, 6), "adjacency") == powers
+
+
 def test_the_whole_description_of_cora(data_file):
     result = describe(load(data_file("planetoid/ind.cora.graph")), 5)
     assert result["classes"] == {"wl": WL, "adjacency": POWERS}

@@ -8,7 +8,7 @@ from dynascope.graphs.classes import count_classes, partitions
 from dynascope.graphs.conversion import as_graph, union
 from dynascope.graphs.describing import describe
 from dynascope.graphs.distinguishing import Distinction, distinguish
-from dynascope.graphs.families import families
+from dynascope.graphs.family import families
 from dynascope.graphs.floor import class_floor
 from dynascope.graphs.graph import Graph, from_edges
 from dynascope.graphs.loading import load

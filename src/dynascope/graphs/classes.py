@@ -10,8 +10,8 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.graphs.conversion import as_graph
-from dynascope.graphs.depths import one_depth, several_depths
-from dynascope.graphs.families import levels
+from dynascope.graphs.depth import one_depth, several_depths
+from dynascope.graphs.family import levels
 from dynascope.graphs.graph import Graph
 from dynascope.graphs.grouping import group_multisets
 

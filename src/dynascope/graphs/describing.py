@@ -8,9 +8,9 @@ from typing import Any
 
 from dynascope.graphs.classes import witness
 from dynascope.graphs.conversion import as_graph
-from dynascope.graphs.depths import one_depth
-from dynascope.graphs.families import Level, levels
-from dynascope.graphs.families import families as known_families
+from dynascope.graphs.depth import one_depth
+from dynascope.graphs.family import Level, levels
+from dynascope.graphs.family import families as known_families
 from dynascope.graphs.floor import check_target, floor_of
 from dynascope.graphs.graph import Graph
 
@@ -18,7 +18,7 @@ from dynascope.graphs.graph import Graph
 def describe(
     graph: Any,
     depth: int = 5,
-    families: Sequence[str] = ("wl", "adjacency"),
+    families: str | Sequence[str] = ("wl", "adjacency"),
     target: Any = None,
     features: Any = None,
     *,
@@ -29,7 +29,7 @@ def describe(
     Args:
         graph: A `Graph`, networkx graph or sparse matrix.
         depth: The largest depth; lists run over 1..depth.
-        families: Names of known families.
+        families: Names of known families, or one name.
         target: One value per node, or None for no floors.
         features: Initial colours or a table of numbers; None for all alike.
         include_identity: Let graph-augmented models see the features themselves too.
@@ -46,7 +46,7 @@ def describe(
     """
     graph = as_graph(graph)
     depth = one_depth(depth, least=1)
-    names = list(dict.fromkeys(families))
+    names = [families] if isinstance(families, str) else list(dict.fromkeys(families))
     for name in names:  # complain before the first family is computed
         known_families.get(name)
     values = None if target is None else check_target(target, graph.nodes)

@@ -11,8 +11,8 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.graphs.conversion import as_graph, union
-from dynascope.graphs.depths import one_depth
-from dynascope.graphs.families import families, levels
+from dynascope.graphs.depth import one_depth
+from dynascope.graphs.family import families, levels
 from dynascope.graphs.graph import Graph
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.graphs.classes import Of, partitions
 from dynascope.graphs.conversion import as_graph
-from dynascope.graphs.depths import several_depths
+from dynascope.graphs.depth import several_depths
 
 
 def class_floor(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dynascope.graphs.conversion import as_graph
-from dynascope.graphs.depths import one_depth
+from dynascope.graphs.depth import one_depth
 from dynascope.graphs.features import read_features
 from dynascope.graphs.graph import Graph
 from dynascope.graphs.grouping import first_occurrence, group_multisets, positions

@@ -83,7 +83,7 @@ def levels(
     colours = start.colours if include_identity else np.zeros_like(start.colours)
     yield Level(colours)
     propagate = chosen.prepare(graph)
-    streams = [propagate(column) for column in start.columns]
+    streams = [propagate(column) for column in start.columns()]
     while True:
         powers = [next(stream) for stream in streams]
         for power in powers:

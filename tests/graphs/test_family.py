@@ -10,7 +10,7 @@ import pytest
 
 from dynascope.core.errors import UnknownName
 from dynascope.graphs import as_graph, count_classes, families, from_edges, operators, partitions
-from dynascope.graphs.families import levels
+from dynascope.graphs.family import levels
 
 from .samples import neighbours, permuted, random_graph, refines, same_partition, walk_rows
 
@@ -77,6 +77,13 @@ def test_real_families_agree_with_sixty_digits(family, seed):
     rows = partitions(graph, 6, family)
     for depth in (1, 2, 6):
         assert same_partition(rows[depth], [row[:depth] for row in expected])
+
+
+def test_the_error_of_the_bethe_family_counts_the_terms_of_its_diagonal():
+    graph = random_graph(1, nodes=30, edges=45)
+    power = next(families.get("bethe").prepare(graph)(np.ones(30, int)))
+    terms = 9 + graph.degrees.mean() + graph.degrees
+    assert (power.error > (graph.degrees.max() + 8) * np.finfo(float).eps * terms).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

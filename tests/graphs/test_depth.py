@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
-from dynascope.graphs.depths import one_depth, several_depths
+from dynascope.graphs.depth import one_depth, several_depths
 
 
 def test_numpy_numbers_are_numbers():
