@@ -5,9 +5,14 @@ CamelCase names are probes for `simulate`; lower-case functions work on plain ar
 """
 
 from dynascope.probes.base import Probe, Snapshot
+from dynascope.probes.curves import bump, count_descents, descents, terminal_rate
+from dynascope.probes.entries import entry_kinds
+from dynascope.probes.false_positives import false_positive_rate
 from dynascope.probes.flow_terms import Growth, Noise, Suppression
+from dynascope.probes.lattice import order_violations
 from dynascope.probes.losses import LatticeLoss, Loss, TestLoss
 from dynascope.probes.outputs import InputJacobian, OutputAt
+from dynascope.probes.trajectories import half_times, learning_order, swing_by
 
 __all__ = [
     "Growth",
@@ -20,4 +25,14 @@ __all__ = [
     "Snapshot",
     "Suppression",
     "TestLoss",
+    "bump",
+    "count_descents",
+    "descents",
+    "entry_kinds",
+    "false_positive_rate",
+    "half_times",
+    "learning_order",
+    "order_violations",
+    "swing_by",
+    "terminal_rate",
 ]

@@ -12,6 +12,7 @@ from dynascope.models import MLP, Linear, Model
 from dynascope.numerics.precision import precision
 from dynascope.tasks import Task
 from dynascope.theories.base import LinearTheory, initial_jacobian
+from dynascope.theories.closed_form import flow_decay, one_layer_jacobian
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,5 @@ class OneLayer(LinearTheory):
         """W of shape (seed, time, d, d)."""
         with precision("float64"):
             a = np.asarray(task.moments()) * task.gradient_factor
-        start = initial_jacobian(task, model, seeds)
-        eye = np.eye(start.shape[-1])
-        decay = np.exp(-np.multiply.outer(times, a))  # (time, d)
-        return eye + (start - eye)[:, None] * decay[None, :, None, :]
+        decay, start = flow_decay(a, times), initial_jacobian(task, model, seeds)
+        return np.stack([one_layer_jacobian(decay, w) for w in start])
