@@ -78,6 +78,11 @@ def test_directions_without_signal_or_zero_entries_break_the_first():
     assert find_constants((0.0, 1.0)).blocked_by == "D.1"
 
 
+def test_start_is_bounded_by_the_spread_alone_when_the_phase_is_tiny():
+    checked = check_assumptions((1.0, 4.0), pair(1e-9, 0.5), 0.001, P=1e-6)
+    assert "omega <= 1e-0.30" in checked[3].needed  # 1 / sqrt(2 beta), beta = 2
+
+
 def test_kappa_too_large_for_any_gap_is_blocked():
     assert find_constants((0.25, 1.0), kappa=12.0).blocked_by == "D.4"
 

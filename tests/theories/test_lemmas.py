@@ -5,6 +5,7 @@ from dynascope.core.errors import BadInput
 from dynascope.theories.assumptions import learning_rate_bound
 from dynascope.theories.lemmas import LemmaConstants, stage_times, verify_lemmas
 from dynascope.theories.schur import factor_jacobian
+from dynascope.theories.tied_flow import tied_descent
 
 from .systems import strengths
 
@@ -99,6 +100,50 @@ def test_each_predicate_can_fail(rank_one):
         found = verify_lemmas(factor_jacobian(start), signal, constants, rate, steps=500)
         broken |= {check.name for check in found if not check.holds}
     assert broken == set(rank_one)
+
+
+def gaps_by_loops(w, a, eta, c):
+    """Worst gap of D.1 to D.4, D.6 and D.7 by plain loops over steps, entries and times t_0."""
+    steps, d = len(w), len(a)
+    edge, size = c.P * c.beta * c.omega, np.abs(w)
+    worst = dict.fromkeys(("D.1", "D.2", "D.3", "D.4", "D.6", "D.7"), np.inf)
+
+    def note(name, value):
+        worst[name] = min(worst[name], value)
+
+    for t, i, j in np.ndindex(steps, d, d):
+        grown = eta * t * (a[i] + a[j])
+        note("D.1", np.log(size[0, i, j]) + grown * c.kappa - np.log(size[t, i, j]))
+        if t <= np.log(c.P) / (2 * eta * max(a) * c.kappa):
+            note("D.2", np.log(edge / size[t, i, j]) if w[t, i, j] * w[0, i, j] > 0 else -np.inf)
+            note("D.2", np.log(size[t, i, j] / size[0, i, j]) - grown / c.kappa)
+        if i == j and t <= np.log(edge / w[0, i, i]) / (2 * eta * a[i] * c.kappa):
+            note("D.3", np.log(edge / w[t, i, i]))
+            note("D.3", np.log(w[t, i, i] / w[0, i, i]) - grown / c.kappa)
+        for later in range(t, steps):
+            if i == j and w[t, i, i] >= 1 - 2 / c.K:
+                note("D.6", np.log(w[later, i, i] / (1 - 2 / c.K)))
+            if a[i] > a[j] and w[t, i, i] > 0.8:
+                note("D.7", np.log(max(size[t, i, j], c.omega) / size[later, i, j]))
+            ceiling = max(edge, w[t + 1 : later + 1, i, i].max(initial=0))
+            if i == j and later > t and w[t, i, i] >= edge and ceiling < 1 - 1 / c.K:
+                rate = 2 * eta * (later - t) * a[i] * (1 - ceiling) / c.kappa
+                note("D.4", np.log(w[later, i, i] / w[t, i, i]) - rate)
+    return worst
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.3])
+def test_gaps_match_plain_loops(rate):
+    # the smallest entry is fed by noise and outgrows every bound
+    a, constants = (0.5, 1.0, 2.0), LemmaConstants(1e-4, 1000.0, 2.0)
+    start = factor_jacobian([[0.1, 0.06, 1e-4], [0.06, 0.1, 0.06], [1e-4, 0.06, 0.1]])
+    expected = gaps_by_loops(tied_descent(start, a, rate, 100), a, rate, constants)
+    found = {c.name: c for c in verify_lemmas(start, a, constants, rate, steps=100)}
+    four = expected.pop("D.4")  # checked step by step, which decides the same
+    assert (found["D.4"].worst_gap >= 0) == (four >= 0)
+    assert expected["D.1"] < 0
+    for name, gap in expected.items():
+        assert found[name].worst_gap == pytest.approx(gap, abs=1e-12)
 
 
 def test_silent_lemma_is_reported_as_unchecked():

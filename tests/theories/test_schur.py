@@ -72,9 +72,18 @@ def test_ill_conditioned_starts_keep_their_digits():
     w = 1e-80 * np.array([[1.0, np.sqrt(1 - share)], [np.sqrt(1 - share), 1.0]])
     found = schur_complements(w, [1.0, 4.0])
     assert found[0] == pytest.approx(share * 1e-80, rel=1e-5)
+
+
+def test_width_rules_out_complements_that_are_round_off():
+    a = [1.0, 2.0, 3.0, 4.0]
     narrow = np.random.default_rng(0).normal(size=(50, 4, 2))  # rank 2 in four dimensions
-    complements = schur_complements(read_jacobian(narrow), [1.0, 2.0, 3.0, 4.0], width=2)
+    complements = schur_complements(read_jacobian(narrow), a, width=2)
     assert (complements[:, :2] == 0).all() and (complements[:, 2:] > 0).all()
+    # Where the two strong rows nearly agree, the weak ones are explained up to round-off only.
+    narrow[:, 2] = 1.3 * narrow[:, 3] + 1e-4 * narrow[:, 2]
+    w = read_jacobian(narrow)
+    assert (schur_complements(w, a)[:, 1] > 1e-12).any()
+    assert (schur_complements(w, a, width=2)[:, :2] == 0).all()
 
 
 def test_times_at_the_edges():

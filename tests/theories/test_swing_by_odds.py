@@ -55,6 +55,20 @@ def test_odds_from_width_match_the_dynamics():  # M17
     assert agree.mean() > 0.97
 
 
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [(0.05, 0.0318), (0.2, 0.0304), (0.5, 0.0221), (1.0, 0.0034), (1.5, 0.0), (2.0, 0.0)],
+)
+def test_wide_clusters_remove_the_swing_by(plane, scale, expected):  # M31
+    loss = plane[f"scale {scale}"].loss
+    rise = (loss - np.minimum.accumulate(loss)).max() / loss[0]
+    assert rise == pytest.approx(expected, abs=2e-4)
+    if scale == 0.05:
+        assert rise > 0.03
+    if scale >= 1.5:
+        assert rise < 1e-6
+
+
 @pytest.mark.parametrize("width", [2, 8, 64])
 def test_moments_of_entries(width):  # M26
     scale, draws = 0.3, 2000

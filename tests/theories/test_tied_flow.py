@@ -153,6 +153,8 @@ def test_printed_recursion_freezes_only_the_lane_that_ran_away(triple):
     lanes = np.stack([triple.start, np.diag([0.01, 0.02, 0.03])])
     witness = printed_recursion(lanes, triple.signal, 0.01, 3000)
     assert witness.ran_away[0] > 0 and witness.ran_away[1] == -1
+    frozen = witness.jacobian[0, witness.ran_away[0] :]
+    assert np.isfinite(frozen).all() and (frozen == frozen[0]).all()
     assert np.abs(witness.jacobian[1, -1] - np.eye(3)).max() < 1e-6
 
 
@@ -177,6 +179,17 @@ def test_tiny_starts_are_followed_in_relative_terms():
     for times in ([20.0, 80.0], [90.0, 95.0]):
         path = tied_flow([[1e-41]], [1.0], times)[:, 0, 0] ** 2
         assert np.abs(path / logistic_entry(1e-82, 1.0, times) - 1).max() < 1e-7
+
+
+def test_descent_is_plain_gradient_descent_in_any_order_of_strengths():
+    u = np.random.default_rng(0).uniform(0, 0.5, (2, 3, 4))
+    a = np.array([1.0, 3.0, 2.0])
+    path = tied_descent(u, a, 0.05, 30)
+    for lane in range(2):
+        now = u[lane]
+        for step in range(31):
+            assert np.abs(path[lane, step] - now @ now.T).max() < 1e-13
+            now = now + 0.05 * velocity(now, a)
 
 
 def test_descent_keeps_minor_entries_to_full_relative_precision():
