@@ -1,0 +1,7 @@
+"""`python -m dynascope` is the command `dynascope`."""
+
+import sys
+
+from dynascope.cli import main
+
+sys.exit(main())
