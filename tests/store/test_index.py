@@ -80,3 +80,17 @@ def test_a_record_that_its_writer_finishes_meanwhile_is_not_listed_as_damaged(st
     [entry] = store.runs()
     assert seen == ["unfinished"]
     assert (entry.outcome, entry.damaged) == ("finished", None)
+
+
+def test_last_is_the_newest_record(store):
+    ids = []
+    for fingerprint in ("a" * 16, "b" * 16):
+        sink = store.sink(SPEC, fingerprint)
+        sink.append(small_part(0, 2), b"")
+        sink.finish({})
+        ids.append(sink.id)
+    assert resolve(store.records, "last") == ids[-1]
+    store.forget("last")
+    assert resolve(store.records, "last") == ids[0]
+    with pytest.raises(UnknownName):
+        resolve(store.home / "nothing", "last")

@@ -81,10 +81,12 @@ def _wrong(folder: Path, manifest: Manifest) -> str | None:
 
 
 def resolve(records: Path, text: str) -> str:
-    """The id that a text means: itself, or the only id that begins with it."""
+    """The id that a text means: itself, the only id that begins with it, or the "last" one."""
     known = names(records)
     if text in known:
         return text
+    if text == "last" and known:
+        return entries(records)[0].id
     found = [name for name in known if text and name.startswith(text)]
     if len(found) == 1:
         return found[0]
