@@ -1,9 +1,10 @@
 """The command line: parse, call one verb, print.
 
-`root` holds the command and turns errors into lines and exit codes; every other file is one
-group of commands, or a small part that they share: `talk` (what is printed where), `values`
-(what `--set` and `--over` mean), `options` (what several commands take), `remake` (the
-command behind a record). Nothing here imports jax, numpy or xarray before a command runs.
+`root` holds the command. Every other file is one group of commands, or a small part that
+they share: `talk` (what is printed where), `explain` (errors as lines and exit codes),
+`values` (what `--set` and `--over` mean), `options` (what several commands take), `plans`
+(`--dry-run`), `interrupts` (Ctrl-C), `remake` (the command behind a record), `docs` (the
+page about all commands). Nothing imports jax, numpy or xarray before a command runs.
 """
 
 from dynascope.cli.root import main

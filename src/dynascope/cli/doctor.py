@@ -81,7 +81,7 @@ def _folders() -> dict[str, Any]:
 
     store = Store()
     entries = store.runs()
-    data = store.home / "data"
+    data = Path(os.environ.get("DYNASCOPE_DATA") or store.home / "data")
     return {
         "results_folder": str(store.home),
         "writable": _refusal(store.home) or True,

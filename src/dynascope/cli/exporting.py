@@ -52,7 +52,7 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to.  [dynascope-ID]")
+        Path | None, typer.Option(metavar="FOLDER", help="Where to; dynascope-ID by default.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:

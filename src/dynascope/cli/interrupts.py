@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from dynascope.cli.explain import CTRL_C
 from dynascope.cli.talk import Stopped
 
 if TYPE_CHECKING:
     from dynascope.engine import Experiment
     from dynascope.store import Store
-
-EXIT_CODE = 130
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def resumable(plan: Mapping[str, Experiment], store: Store) -> Iterator[None]:
         if not pressed and not isinstance(error, KeyboardInterrupt):
             raise
         command = shlex.join(["dynascope", *sys.argv[1:]])
-        raise Stopped(f"interrupted; {_kept(plan, store)}; go on: {command}", EXIT_CODE) from None
+        raise Stopped(f"interrupted; {_kept(plan, store)}; go on: {command}", CTRL_C) from None
     finally:
         signal.signal(signal.SIGINT, before)
 

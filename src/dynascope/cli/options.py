@@ -38,7 +38,7 @@ Record = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="The record's id, or a unique beginning of it.",
+        help="The record's id, a unique beginning of it, or last for the newest.",
         autocompletion=record_ids,
     ),
 ]

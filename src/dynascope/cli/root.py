@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,28 +12,19 @@ from typer.core import TyperGroup
 
 from dynascope import __version__
 from dynascope.cli import doctor, exporting, listing, records, running, sweeping
-from dynascope.cli.talk import Stopped, say
-from dynascope.core.errors import DynascopeError, unknown
-
-BAD_INPUT, OUR_FAULT, CTRL_C, CLOSED_PIPE = 2, 70, 130, 141
+from dynascope.cli.explain import CTRL_C, explain
+from dynascope.cli.talk import Stopped
+from dynascope.core.errors import unknown
 
 
 class _Root(TyperGroup):
-    """A group that knows the nearest command, and keeps typer away from signals and pipes."""
+    """A group that knows the nearest command."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             raise unknown("command", name, self.commands)
         return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise Stopped("interrupted", CTRL_C) from None
-        except BrokenPipeError:
-            raise Stopped("", CLOSED_PIPE) from None
 
 
 app = typer.Typer(
@@ -95,54 +85,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error of ours, 130 after Ctrl-C, 141 if nobody reads the output any more.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    command = typer.main.get_command(app)
     try:
-        code = command.main(
-            [a for a in given if a != "--debug"], prog_name="dynascope", standalone_mode=False
-        )
-        sys.stdout.flush()
+        code = _call([word for word in given if word != "--debug"])
+    except KeyboardInterrupt:
+        code = explain(Stopped("interrupted", CTRL_C))
     except Exception as error:
         if "--debug" in given and not isinstance(error, Stopped):
             raise
-        code = _explain(error)
+        code = explain(error)
     if code == CTRL_C and arguments is None:
-        # jaxlib crashes when a process ends whose Ctrl-C came during a compilation.
-        sys.stdout.flush()
+        # jaxlib crashes at the end of a process whose Ctrl-C came during a compilation.
         os._exit(code)
-    return code if isinstance(code, int) else 0
+    return code
 
 
-def _explain(error: Exception) -> int:
-    """Say in one line what went wrong, and return the exit code."""
-    if isinstance(error, BrokenPipeError) or getattr(error, "exit_code", 0) == CLOSED_PIPE:
-        _close_pipe()
-        return CLOSED_PIPE
-    if isinstance(error, Stopped | DynascopeError):
-        say(f"dynascope: {error}")
-        return error.exit_code
-    if hasattr(error, "format_message"):  # typer's own errors, wherever it keeps their class
-        say(f"dynascope: {_usage(error)}")
-        return BAD_INPUT
-    if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        say(f"dynascope: {where}{error.strerror or error}")
-        return BAD_INPUT
-    words = " ".join(str(error).split())
-    say(f"dynascope: {type(error).__name__}: {words}; this is our fault: --debug tells more")
-    return OUR_FAULT
-
-
-def _usage(error: Any) -> str:
-    """Typer's message in one line, with the nearest option and where to read on."""
-    command = getattr(error, "ctx", None) and error.ctx.command
-    if command and hasattr(error, "possibilities"):
-        known = [name for p in command.params for name in p.opts if name.startswith("--")]
-        return str(unknown("option", error.option_name, known))
-    advice = f"; see {error.ctx.command_path} --help" if command else ""
-    return " ".join(error.format_message().split()).rstrip(".") + advice
-
-
-def _close_pipe() -> None:
-    """Let what is still buffered vanish, instead of an error when the process ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _call(words: list[str]) -> int:
+    """Run the command; typer's own way of doing so would answer pipes and signals for us."""
+    command: Any = typer.main.get_command(app)
+    if "_DYNASCOPE_COMPLETE" in os.environ:
+        command.main(prog_name="dynascope")  # answers the shell and ends the process
+    code = 0
+    try:
+        with command.make_context("dynascope", words) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        code = end.exit_code
+    sys.stdout.flush()
+    return code

@@ -41,7 +41,9 @@ def sweep(
     seeds: Annotated[int, typer.Option(metavar="N", help="Seeds at every grid point.")] = 32,
     probe: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="What to measure; may be repeated.  [Loss and TestLoss]"),
+        typer.Option(
+            metavar="NAME", help="What to measure, Loss and TestLoss by default; may be repeated."
+        ),
     ] = None,
     dry_run: options.DryRun = False,
     again: options.Again = False,
