@@ -43,9 +43,6 @@ def graph(
     nodes: Annotated[
         int | None, typer.Option(metavar="N", help="For edge lists: the nodes are 0 to N-1.")
     ] = None,
-    identity: Annotated[
-        bool, typer.Option("--identity", help="Precomputed features include the features.")
-    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Tell what each family of models can tell apart on a graph, before any training.
@@ -67,7 +64,6 @@ def graph(
         family or ("wl", "adjacency"),
         None if target is None else graphs.read_values(target, loaded.nodes),
         None if features is None else graphs.read_values(features, loaded.nodes),
-        include_identity=identity,
     )
     for note in found["notes"]:
         say(note)
