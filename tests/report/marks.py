@@ -10,7 +10,7 @@ from dynascope.core.charts import Bars, Chart, Graph, Heat, Line, Panel, Path, P
 from .example import example
 
 KINDS = list(charts._MARKS.values())  # the registry of marks: a new kind is tested at once
-HOSTILE = """</script><script>alert("x")</script><img src=x onerror='y'> & $\\frac{ %{x} | `b`"""
+HOSTILE = """</script><script>alert("x")</script><img src=x onerror='y'> & $\\frac{$ %{x} | `b`"""
 NAN, INF = float("nan"), float("inf")
 
 

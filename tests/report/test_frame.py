@@ -65,7 +65,7 @@ def test_bars_stand_on_zero_and_have_categories_in_order():
 
 
 def test_a_diverging_scale_has_zero_in_the_middle():
-    assert colour_range([[-1, 5]], True) == (-5, 5)
+    assert colour_range([[-1, 5]], True) == (-5, 5) == colour_range([[-5, 1]], True)
     assert colour_range([[-1, 5]], False) == (-1, 5)
     assert colour_range([[0, 0]], True) == (-1, 1)
     low, high = colour_range([NAN, 2.0], False)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dynascope.core.charts import Bars, Line, Panel, Path, Reference
+from dynascope.core.charts import Bars, Line, Panel, Path, Reference, Span
 from dynascope.report.frame import frame
 from dynascope.report.geometry import (
     MOST_ARROWS,
@@ -9,6 +9,7 @@ from dynascope.report.geometry import (
     bar_places,
     barbs,
     lonely,
+    names_nearby,
     quiet_end,
     runs,
     share,
@@ -39,8 +40,10 @@ def test_arrows_are_equally_far_on_a_log_axis_too():
 
 def test_dense_points_do_not_attract_arrows():
     slow = np.concatenate([np.linspace(0, 0.1, 1000), [1.0]])  # nearly all points at the start
-    found = [head[0] for _, head in heads(Path(slow, slow))]
-    assert np.diff(found) == pytest.approx(np.diff(found)[0])
+    found, plain = (
+        [head[0] for _, head in heads(path)] for path in (Path(slow, slow), Path([0, 1], [0, 1]))
+    )
+    assert found == pytest.approx(plain)
 
 
 def test_no_arrow_lies_in_a_gap():
@@ -98,3 +101,13 @@ def test_the_share_of_a_stretch_follows_the_axis():
     assert share(-100, 100, linear) == pytest.approx(1)
     log = frame(Panel((Line([1, 100], [1, 1]),), x_scale="log"))
     assert share(1, 10, log) == pytest.approx(share(10, 100, log))
+
+
+def test_names_that_would_collide_are_counted():
+    lines = [Reference("y", v, "n") for v in (0.5, 0.52, 0.9)]
+    panel = Panel((Line([0, 1], [0, 1]), *lines))
+    assert [names_nearby(m, panel, frame(panel)) for m in lines] == [0, 1, 0]
+    upright = [Reference("x", v, "n") for v in (0.55, 0.9)]
+    panel = Panel((Line([0, 1], [0, 1]), Span(0, 1, "stage"), *upright))
+    assert [names_nearby(m, panel, frame(panel)) for m in upright] == [1, 0]
+    assert quiet_end(upright[1], panel, frame(panel)) == 0  # spans have their names at the top

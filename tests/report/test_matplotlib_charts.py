@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from dynascope.core.charts import Bars, Chart, Heat, Line, Panel, Points
+from dynascope.core.charts import Bars, Chart, Heat, Line, Panel, Points, Reference
 from dynascope.core.errors import UnknownName
 from dynascope.report import figure, headline_chart, save
 from dynascope.report.matplotlib_marks import DRAW
@@ -120,6 +120,16 @@ def test_legends_hide_no_line(pictures):
             for line in axes.lines:
                 path = line.get_transform().transform_path(line.get_path())
                 assert not (len(path) and path.intersects_bbox(box, filled=False))
+
+
+@pytest.mark.parametrize("x", [(0, 0.5, 0.5, 1), (0, 0.45, 0.45, 1), (0, 0.9, 0.9, 1)])
+def test_the_name_of_a_reference_avoids_the_data(x):
+    step = Line(x, (0, 0, 1, 1))  # close to the line, on it, and far away
+    axes = figure(chart(step, Reference("x", 0.52, "learning time"))).axes[0]
+    box = axes.texts[-1].get_window_extent()
+    path = axes.lines[0].get_transform().transform_path(axes.lines[0].get_path())
+    assert axes.texts[-1].get_text() == "learning time"
+    assert not path.intersects_bbox(box, filled=False)
 
 
 def test_panels_stand_in_rows_of_at_most_three():

@@ -84,6 +84,27 @@ def test_numbers_keep_seven_digits():
     assert y == pytest.approx([np.pi, 1e-30 / 3], rel=1e-6)
 
 
+def test_a_small_wiggle_of_a_large_value_stays_smooth():
+    y = 1000 + 1e-6 * np.sin(np.linspace(0, 3, 50))
+    shown = np.array(trace(Line(range(50), y))[0]["y"])
+    assert np.abs(shown - y).max() < 1e-4 * np.ptp(y)
+
+
+def test_an_error_bar_does_not_leave_a_log_axis():
+    made = plotly_figure(chart(Points([1, 2], [1, 10], low=[-5, 1], high=[2, 20]), y_scale="log"))
+    bars = made["data"][0]["error_y"]["arrayminus"]
+    assert 0 < bars[0] < 1
+
+
+def test_long_names_of_bars_are_turned_and_get_room():
+    short, long = (
+        plotly_figure(Chart("c", "t", "x", (Panel((Bars(names, range(6)),)),) * 3))["layout"]
+        for names in (tuple("abcdef"), tuple(f"unpronounceable{k}" for k in range(6)))
+    )
+    assert short["xaxis"]["tickangle"] == 0 and long["xaxis"]["tickangle"] < 0
+    assert long["height"] > short["height"]
+
+
 def test_a_log_axis_has_a_window_of_logarithms():
     layout = plotly_figure(chart(Line([1, 100], [1, 1]), x_scale="log"))["layout"]
     assert layout["xaxis"]["type"] == "log"

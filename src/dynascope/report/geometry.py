@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dynascope.core.charts import Bars, Line, Panel, Path, Points, Reference, Scale
+from dynascope.core.charts import Bars, Line, Panel, Path, Points, Reference, Scale, Span
 from dynascope.report.frame import Frame, Range, along, back, drawable
 
 ARROW_SPACING = 0.28  # in widths of the panel
@@ -126,8 +126,22 @@ def quiet_end(mark: Reference, panel: Panel, shape: Frame) -> int:
     if near is None:
         near = (beside > line) & (beside < line + 0.08)
     first, last = (int((near & part).sum()) for part in (along < 0.4, along > 0.6))
+    if mark.axis == "x" and any(isinstance(m, Span) for m in panel.marks):
+        return 0  # the names of spans stand at the top
     preferred = 0 if mark.axis == "x" else 1
     return preferred if first == last else int(last < first)
+
+
+def names_nearby(mark: Reference, panel: Panel, shape: Frame) -> int:
+    """How many names stand where this one's would: of references before it, and of spans."""
+    same = [m for m in panel.marks if isinstance(m, Reference) and m.axis == mark.axis]
+    lines = [m.at for m in same[: same.index(mark)]]
+    axis = 0 if mark.axis == "x" else 1
+    here, *others = (_unit_point(np.array([v, v]), shape)[axis] for v in (mark.at, *lines))
+    spans = [m for m in panel.marks if isinstance(m, Span) and m.label and mark.axis == "x"]
+    middles = [share(shape.x[0], m.start, shape) + share(m.start, m.end, shape) / 2 for m in spans]
+    names = sum(0 < here - middle < 0.09 for middle in middles)
+    return sum(abs(other - here) < 0.07 for other in others) + names
 
 
 def _cloud(mark: Line | Points | Path | Bars, shape: Frame) -> np.ndarray:

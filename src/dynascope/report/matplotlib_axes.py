@@ -94,8 +94,9 @@ def _power(value: float, place: int | None = None) -> str:
 def _name_bars(axes: Any, frame: Frame) -> None:
     axes.set_xticks(np.arange(len(frame.names)))
     room = axes.get_position().width * axes.figure.get_figwidth() * 72 / len(frame.names)
-    tight = max(text_width(axes.figure, n, SMALL + 0.5) for n in frame.names) > 0.92 * room
+    words = [w for n in frame.names for w in n.split()]
+    tight = max((text_width(axes.figure, w, SMALL) for w in words), default=0) > 0.92 * room
     turn = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if tight else {}
-    names = [wrapped(axes.figure, n, max(room, 110), SMALL + 0.5) for n in frame.names]
-    axes.set_xticklabels(names, **turn)
+    names = [wrapped(axes.figure, n, 110 if tight else 0.92 * room, SMALL) for n in frame.names]
+    axes.set_xticklabels(names, fontsize=SMALL, **turn)
     axes.tick_params(axis="x", length=0)

@@ -71,13 +71,13 @@ def figure(chart: Chart) -> Figure:
         _draw(axes, panel, window, looks)
         dress(axes, panel, window)
     _write_words(picture, chart)
+    for text in picture.findobj(Text):
+        text.set_parse_math(False)  # labels are plain words; a dollar sign is a dollar sign
     if chart.panels:
         _settle(picture, chart, frames)
     else:
         picture.text(0.5, 0.5, "This chart has no panels.", ha="center", color=style.FAINT_INK)
     picture.set_layout_engine("none")  # all is in its place; drawing need not lay it out again
-    for text in picture.findobj(Text):
-        text.set_parse_math(False)  # labels are plain words; a dollar sign is a dollar sign
     return picture
 
 
@@ -115,7 +115,7 @@ def _draw(axes: Any, panel: Panel, window: Frame, looks: list[Look]) -> None:
 
 def _write_words(picture: Figure, chart: Chart) -> None:
     width = picture.get_figwidth() * 72 - 20
-    title = wrapped(picture, chart.title, width / 1.1, TITLE)  # bold is wider
+    title = wrapped(picture, chart.title, width, TITLE, "bold")
     words = wrapped(picture, caption(chart), width, CAPTION)
     left = {"x": 0.1 / picture.get_figwidth(), "ha": "left"}
     picture.suptitle(title, fontsize=TITLE, fontweight="bold", color=style.INK, **left)

@@ -106,7 +106,7 @@ def _points(mark: Points, pen: Pen) -> None:
         label=mark.label,
         capsize=2.5,
         elinewidth=1.1,
-        **_dots(pen.look),
+        **_dots(pen.look, 5.5 if len(x) < style.CLOUD else 3.5),
     )
 
 

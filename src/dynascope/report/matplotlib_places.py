@@ -76,16 +76,16 @@ def _height(axes: Any) -> float:
 
 
 def _name_reference(axes: Any, mark: Reference) -> None:
-    """At the first place beside the line where nothing else is; else at the first of all."""
+    """At the first of the places beside the line where least is in the way."""
     places = list(_reference_places(axes, mark))
     room = _height(axes) if mark.axis == "x" else axes.bbox.width * 72 / axes.figure.dpi - 8
     label = wrapped(axes.figure, mark.label, room, SMALL)
+    costs = []
     for where in places:
         words = _write(axes, label, where)
-        if not covers(axes, words.get_window_extent(), words):
-            return
+        costs.append(hidden(axes, words.get_window_extent(), words))
         words.remove()
-    _write(axes, label, places[0])
+    _write(axes, label, places[costs.index(min(costs))])
 
 
 def _write(axes: Any, label: str, where: dict[str, Any]) -> Any:
@@ -123,7 +123,7 @@ def place_legends(panels: list[tuple[Any, Panel]]) -> None:
         shown = labels
     for axes, labels in inside:
         _legend(axes, labels, loc="best", framealpha=0.85, edgecolor="none")
-    below += [(a, t) for a, t in inside if covers(a, a.get_legend().get_window_extent())]
+    below += [(a, t) for a, t in inside if hidden(a, a.get_legend().get_window_extent())]
     heights = [_legend_below(axes, labels) for axes, labels in below]
     if heights:  # the panels keep their size
         picture = below[0][0].figure
@@ -135,7 +135,9 @@ def _legend(axes: Any, labels: list[str], **place: Any) -> None:
     handle = dict(zip(reversed(names), reversed(handles)))  # the first of a label counts
     shown = [wrapped(axes.figure, t, 190, LEGEND) for t in labels]
     look = {"fontsize": LEGEND, "labelcolor": style.INK, "handlelength": 2.4, "borderaxespad": 0.4}
-    axes.legend([handle[t] for t in labels], shown, **look, **place)
+    made = axes.legend([handle[t] for t in labels], shown, **look, **place)
+    for text in made.get_texts():
+        text.set_parse_math(False)
 
 
 def _legend_below(axes: Any, labels: list[str]) -> float:
@@ -149,19 +151,16 @@ def _legend_below(axes: Any, labels: list[str]) -> float:
     return math.ceil(len(labels) / columns) * LEGEND * 1.5 / 72
 
 
-def covers(axes: Any, box: Bbox, words: Any = None) -> bool:
-    """Whether a legend, or the words given, would hide data or other words at this place."""
-    for line in axes.lines:
-        path = line.get_transform().transform_path(line.get_path())
-        if len(path.vertices) and path.intersects_bbox(box, filled=False):
-            return True
+def hidden(axes: Any, box: Bbox, words: Any = None) -> int:
+    """How much a legend, or the words given, would hide here; words weigh more than lines."""
+    paths = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
+    lines = sum(len(p) > 0 and p.intersects_bbox(box, filled=False) for p in paths)
     others = [t for t in axes.texts if t is not words and t.get_text()]
-    others += [p for p in axes.patches if p.get_zorder() > 0]  # spans lie at 0
     if words is not None and axes.get_legend() is not None:
         others.append(axes.get_legend())
-    if any(a.get_window_extent().overlaps(box) for a in others):
-        return True
-    return any(type(c).__name__ == "QuadMesh" for c in axes.collections)
+    others += [p for p in axes.patches if p.get_zorder() > 0]  # spans lie at 0
+    fields = sum(type(c).__name__ == "QuadMesh" for c in axes.collections)
+    return lines + fields + 100 * sum(a.get_window_extent().overlaps(box) for a in others)
 
 
 def _depth(axes: Any) -> float:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from typing import Any
 
 from dynascope.core.charts import Graph, Panel, Scale
 from dynascope.report import style
 from dynascope.report.checks import in_space
 from dynascope.report.frame import Range
-from dynascope.report.plotly_sheet import CLEAR, SMALL, Sheet, text
+from dynascope.report.plotly_sheet import CLEAR, SMALL, Sheet, broken, letters, text
 
-BELOW = 62  # pixels for ticks and label of an x axis
+NAME_LINE = 16
+TURNED = 20  # letters in a line of a name that is turned
 
 
 def axes(sheet: Sheet, panel: Panel) -> dict[str, Any]:
@@ -23,10 +23,11 @@ def axes(sheet: Sheet, panel: Panel) -> dict[str, Any]:
     y = _axis(panel.y_label, panel.y_scale, sheet.frame.y)
     x |= {"domain": [sheet.box.left, sheet.box.right], "anchor": f"y{sheet.suffix}"}
     y |= {"domain": [sheet.box.bottom, sheet.box.top], "anchor": f"x{sheet.suffix}"}
+    y |= {"automargin": sheet.box.left == 0}
     if sheet.frame.names:
-        names = [text(n) for n in sheet.frame.names]
+        names, angle, _ = bar_names(sheet.frame.names, sheet.box.pixels)
         x |= {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names}
-        x |= {"ticks": "", "showgrid": False}
+        x |= {"ticks": "", "showgrid": False, "tickangle": angle}
     graph = any(isinstance(m, Graph) for m in panel.marks)
     if panel.equal or graph:
         y |= {"scaleanchor": f"x{sheet.suffix}"}
@@ -36,7 +37,7 @@ def axes(sheet: Sheet, panel: Panel) -> dict[str, Any]:
 
 
 def _axis(label: str, scale: Scale, ends: Range) -> dict[str, Any]:
-    words = "<br>".join(map(text, textwrap.wrap(label, 44)))
+    words = broken(label, 44)
     look: dict[str, Any] = {"gridcolor": style.GRID, "linecolor": style.FAINT_INK}
     look |= {"tickcolor": style.FAINT_INK, "ticks": "outside", "ticklen": 4}
     look |= {"showline": True, "zeroline": False, "tickfont": {"size": 12}}
@@ -76,18 +77,21 @@ def _scene(sheet: Sheet, panel: Panel) -> dict[str, Any]:
     return {**scene, "aspectmode": "data" if panel.equal else "cube"}
 
 
-def title_lines(panel: Panel, columns: int) -> list[str]:
-    """The panel's title, broken to its width."""
-    return textwrap.wrap(panel.title, {1: 110, 2: 52, 3: 34}[columns])
+def bar_names(names: tuple[str, ...], pixels: float) -> tuple[list[str], int, int]:
+    """The names of categories broken into lines, their angle, and pixels they need below."""
+    room = letters(pixels / len(names))
+    if any(len(word) > room for name in names for word in name.split()):
+        return [broken(n, TURNED) for n in names], -35, 90
+    level = [broken(n, room) for n in names]
+    return level, 0, NAME_LINE * max(n.count("<br>") for n in level)
 
 
-def notes(sheet: Sheet, panel: Panel, columns: int) -> list[dict[str, Any]]:
+def notes(sheet: Sheet, panel: Panel) -> list[dict[str, Any]]:
     """The title of a panel, the names of its lines, and a word if it is empty."""
     place = {"xref": "paper", "yref": "paper", "showarrow": False, "align": "left"}
-    lines = title_lines(panel, columns)
-    title = {"text": "<br>".join(map(text, lines)), "font": {"size": 14}}
+    title = {"text": broken(panel.title, letters(sheet.box.pixels)), "font": {"size": 14}}
     at = {"x": sheet.box.left, "y": sheet.box.top, "xanchor": "left", "yanchor": "bottom"}
-    found = [{**place, **title, **at}] if lines else []
+    found = [{**place, **title, **at}] if panel.title else []
     if sheet.frame.empty:
         box = sheet.box
         middle = {"x": (box.left + box.right) / 2, "y": (box.bottom + box.top) / 2}
@@ -97,6 +101,6 @@ def notes(sheet: Sheet, panel: Panel, columns: int) -> list[dict[str, Any]]:
 
 def legend(sheet: Sheet) -> dict[str, Any]:
     """Below its panel, one label in a line, so that it can never lie over data."""
-    under = sheet.box.bottom - (BELOW - 8) * sheet.box.pixel
+    under = sheet.box.bottom - (sheet.box.below - 8) * sheet.box.pixel
     place = {"x": sheet.box.left, "y": under, "xanchor": "left", "yanchor": "top"}
     return {**place, "bgcolor": CLEAR, "font": {"size": 12}, "tracegroupgap": 0}

@@ -13,13 +13,14 @@ from dynascope.core.charts import Chart, Graph, Heat, Panel
 from dynascope.report import style
 from dynascope.report.checks import check
 from dynascope.report.frame import frame
-from dynascope.report.plotly_axes import BELOW, axes, legend, notes, title_lines
+from dynascope.report.plotly_axes import axes, bar_names, legend, notes
 from dynascope.report.plotly_marks import DRAW
-from dynascope.report.plotly_sheet import CLEAR, Box, Sheet
+from dynascope.report.plotly_sheet import CLEAR, Box, Sheet, broken, letters
 
 PAGE = 1040
 PANELS_IN_ROW = 3
 PLOT, LEGEND_LINE, TITLE_LINE = 290, 20, 19
+BELOW = 62  # for ticks and label of the x axis
 SIDE = 64  # for ticks and label of the y axis
 GAP = 0.09  # between columns, of the width
 TOOLS = 28  # for plotly's buttons, above everything
@@ -54,7 +55,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         for mark, look in marks:
             DRAW[type(mark)](mark, look, sheet)
         layout |= axes(sheet, panel)
-        layout["annotations"] += notes(sheet, panel, _grid(chart)[1])
+        layout["annotations"] += notes(sheet, panel)
         layout["shapes"] += sheet.shapes
         layout[f"legend{sheet.suffix}"] = legend(sheet)
     return {"data": [t for sheet in sheets for t in sheet.traces], "layout": layout}
@@ -87,9 +88,33 @@ def _row_heights(chart: Chart) -> list[tuple[int, int]]:
     """For each row of panels the pixels above it (titles) and below it (ticks, legends)."""
     rows, columns = _grid(chart)
     parts = [chart.panels[i * columns : (i + 1) * columns] for i in range(rows)]
-    above = [max((len(title_lines(p, columns)) for p in row), default=0) for row in parts]
-    below = [max((len(style.legend(p)) for p in row), default=0) for row in parts]
-    return [(TITLE_LINE * a + 8, BELOW + LEGEND_LINE * b) for a, b in zip(above, below)]
+    return [
+        (
+            8 + max((TITLE_LINE * _lines([p.title], columns) for p in row), default=0),
+            max((_below(p, columns) + _legend(p, columns) for p in row), default=0),
+        )
+        for row in parts
+    ]
+
+
+def _pixels(columns: int) -> float:
+    return PAGE * (1 - GAP * (columns - 1)) / columns
+
+
+def _lines(words: list[str], columns: int) -> int:
+    """How many lines these words fill beside each other."""
+    width = letters(_pixels(columns))
+    return sum(broken(w, width).count("<br>") + 1 for w in words if w)
+
+
+def _below(panel: Panel, columns: int) -> int:
+    """Pixels for ticks and label of the x axis; long names of bars need more."""
+    names = frame(panel).names
+    return BELOW + (bar_names(names, _pixels(columns))[2] if names else 0)
+
+
+def _legend(panel: Panel, columns: int) -> int:
+    return LEGEND_LINE * _lines(style.legend(panel), columns)
 
 
 def _sheets(chart: Chart) -> list[Sheet]:
@@ -110,11 +135,12 @@ def _box(chart: Chart, number: int) -> Box:
     total = sum(a + PLOT + b for a, b in heights)
     row, column = divmod(number, columns)
     top = total - sum(a + PLOT + b for a, b in heights[:row]) - heights[row][0]
-    width = (1 - GAP * (columns - 1)) / columns
+    width = _pixels(columns) / PAGE
     left = column * (width + GAP)
     right = left + width - (BAR / PAGE if _has_bar(chart.panels[number]) else 0)
     right = min(right, 1.0)  # plotly forbids the last bit above it
-    return Box(left, right, (top - PLOT) / total, top / total, (right - left) * PAGE, 1 / total)
+    pixels, below = (right - left) * PAGE, _below(chart.panels[number], columns)
+    return Box(left, right, (top - PLOT) / total, top / total, pixels, 1 / total, below)
 
 
 def _has_bar(panel: Panel) -> bool:

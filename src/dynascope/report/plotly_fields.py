@@ -9,7 +9,7 @@ import numpy as np
 from dynascope.core.charts import Graph, Heat
 from dynascope.report import style
 from dynascope.report.frame import colour_range, drawable, edges
-from dynascope.report.plotly_sheet import SMALL, Sheet, column, text
+from dynascope.report.plotly_sheet import SMALL, Sheet, broken, column, text
 from dynascope.report.style import Look
 
 
@@ -56,7 +56,7 @@ def _colour_bar(label: str, sheet: Sheet) -> dict[str, Any]:
         "y": sheet.box.bottom + height / 2,
         "len": height,
     }
-    title = {"text": text(label), "side": "right", "font": {"size": SMALL + 1}}
+    title = {"text": broken(label, 40), "side": "right", "font": {"size": SMALL + 1}}
     size: dict[str, Any] = {"thickness": 12, "outlinewidth": 0, "xpad": 0, "ypad": 0, "nticks": 6}
     return {**place, **size, "title": title, "tickfont": {"size": SMALL}}
 

@@ -6,7 +6,6 @@ tags in labels; no function here imports plotly, its figures are only data.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,9 +23,9 @@ from dynascope.core.charts import (
     Scale,
     Span,
 )
-from dynascope.report import geometry, plotly_fields, style
+from dynascope.report import geometry, plotly_fields, plotly_names, style
 from dynascope.report.frame import drawable
-from dynascope.report.plotly_sheet import SMALL, Sheet, column, dots, stroke, text
+from dynascope.report.plotly_sheet import Sheet, column, dots, stroke, text
 from dynascope.report.style import Look
 
 
@@ -66,15 +65,17 @@ def _band(mark: Line, look: Look, sheet: Sheet, columns: tuple[np.ndarray, ...])
 def _points(mark: Points, look: Look, sheet: Sheet) -> None:
     x = drawable(mark.x, sheet.frame.x_scale)
     y = drawable(mark.y, sheet.frame.y_scale)
-    bars = _errors(mark, y, look.colour)
-    look_of: dict[str, Any] = {"mode": "markers", "marker": dots(look), **bars}
+    marker = dots(look, 8 if len(x) < style.CLOUD else 5)
+    bars = _errors(mark, y, look.colour, sheet)
+    look_of: dict[str, Any] = {"mode": "markers", "marker": marker, **bars}
     sheet.add(mark, look, type="scatter", x=column(x), y=column(y), **look_of)
 
 
-def _errors(mark: Points | Bars, y: np.ndarray, colour: str) -> dict[str, Any]:
+def _errors(mark: Points | Bars, y: np.ndarray, colour: str, sheet: Sheet) -> dict[str, Any]:
     if mark.low is None or mark.high is None:
         return {}
-    below, above = y - drawable(mark.low), drawable(mark.high) - y
+    low = np.maximum(drawable(mark.low), sheet.frame.y[0])  # a log axis has no place for zero
+    below, above = y - low, drawable(mark.high) - y
     lengths = {"array": column(above), "arrayminus": column(below)}
     bar = {"type": "data", "symmetric": False, "color": colour, "thickness": 1.3, "width": 4}
     return {"error_y": {**bar, **lengths}}
@@ -141,7 +142,7 @@ def _bars(mark: Bars, look: Look, sheet: Sheet) -> None:
         _outlines(mark, look, sheet, (at, y, width))
         return
     size: dict[str, Any] = {"width": width * 0.92, "marker": {"color": look.colour}}
-    size |= _errors(mark, y, style.INK)
+    size |= _errors(mark, y, style.INK, sheet)
     hover: dict[str, Any] = {
         "customdata": [text(n) for n in mark.names],
         "hovertemplate": "%{customdata}: %{y}",
@@ -162,59 +163,8 @@ def _outlines(
     sheet.add(mark, look, type="scatter", x=column(across), y=column(up), **line)
     if mark.low is not None:
         ends = {"mode": "markers", "marker": {"size": 0.1, "color": look.colour}}
-        ends |= _errors(mark, y, look.colour)
+        ends |= _errors(mark, y, look.colour, sheet)
         sheet.add(mark, look, False, type="scatter", x=column(at), y=column(y), **ends)
-
-
-def _reference(mark: Reference, look: Look, sheet: Sheet) -> None:
-    """A line, and its name at the end of it where there is less data."""
-    x, y = f"x{sheet.suffix}", f"y{sheet.suffix}"
-    line: dict[str, Any] = {
-        "type": "line",
-        "line": {"color": style.FAINT_INK, "width": 1.3, "dash": "1px,3px"},
-    }
-    end = geometry.quiet_end(mark, sheet.panel, sheet.frame)
-    scale = sheet.frame.x_scale if mark.axis == "x" else sheet.frame.y_scale
-    # Shapes take values, annotations on a log axis take their logarithms.
-    at = math.log10(mark.at) if scale == "log" and mark.at > 0 else mark.at
-    font = {"size": SMALL, "color": style.FAINT_INK}
-    words = {"text": text(mark.label), "showarrow": False, "font": font, "borderpad": 2}
-    if mark.axis == "x":
-        refs = {"xref": x, "yref": f"{y} domain"}
-        place = {"x0": mark.at, "x1": mark.at, "y0": 0, "y1": 1}
-        words |= {"x": at, "y": end, "xanchor": "right", "textangle": -90}
-        words |= {"yanchor": "top" if end else "bottom"}
-    else:
-        refs = {"xref": f"{x} domain", "yref": y}
-        place = {"x0": 0, "x1": 1, "y0": mark.at, "y1": mark.at}
-        words |= {"x": end, "y": at, "xanchor": "right" if end else "left", "yanchor": "bottom"}
-    sheet.shapes.append({**line, **refs, **place})
-    if mark.label:
-        sheet.notes.append({**words, **refs})
-
-
-def _span(mark: Span, look: Look, sheet: Sheet) -> None:
-    x, y = f"x{sheet.suffix}", f"y{sheet.suffix}"
-    number = sum(s["type"] == "rect" for s in sheet.shapes)
-    shade = {"type": "rect", "layer": "below", "fillcolor": style.SPAN[number % 2]}
-    place: dict[str, Any] = {
-        "xref": x,
-        "yref": f"{y} domain",
-        "x0": mark.start,
-        "x1": mark.end,
-        "y0": 0,
-        "y1": 1,
-    }
-    room = sheet.box.pixels * geometry.share(mark.start, mark.end, sheet.frame)
-    turn = -90 if 6.2 * len(mark.label) > room else 0
-    font = {"size": SMALL, "color": style.FAINT_INK}
-    words = {
-        "text": text(mark.label),
-        "textposition": "top center",
-        "textangle": turn,
-        "font": font,
-    }
-    sheet.shapes.append({**shade, **place, "line": {"width": 0}, "label": words})
 
 
 DRAW: dict[type[Mark], Callable[[Any, Look, Sheet], None]] = {
@@ -224,6 +174,6 @@ DRAW: dict[type[Mark], Callable[[Any, Look, Sheet], None]] = {
     Heat: plotly_fields.heat,
     Bars: _bars,
     Graph: plotly_fields.graph,
-    Reference: _reference,
-    Span: _span,
+    Reference: plotly_names.reference,
+    Span: plotly_names.span,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,7 @@ class Box:
     top: float
     pixels: float
     pixel: float  # the height of one, as a share of the figure
+    below: int  # pixels under it for ticks and label; its legend follows
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,20 @@ class Sheet:
             place = {"scene": f"scene{self.suffix}"}
         # One click in the legend hides a line with its band, dots and arrows.
         group = {"legend": f"legend{self.suffix}", "legendgroup": f"{self.number}/{text(label)}"}
-        words = {"name": text(label), "showlegend": shown, **(group if label else {})}
+        words = {
+            "name": broken(label, letters(self.box.pixels)),
+            "showlegend": shown,
+            **(group if label else {}),
+        }
         if shown:
             words["legendrank"] = 1 + self.labels.index(label)
         rank = {"zorder": look.order} if trace["type"] == "scatter" else {}
         self.traces.append({**trace, **place, **words, **rank})
+
+
+def letters(pixels: float) -> int:
+    """How many letters of a label fit side by side."""
+    return max(5, int(pixels / 7.2))
 
 
 def text(words: str) -> str:
@@ -72,9 +83,29 @@ def text(words: str) -> str:
     return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def broken(words: str, letters: int) -> str:
+    """Words for plotly in lines of at most so many letters."""
+    return "<br>".join(map(text, textwrap.wrap(words, letters)))
+
+
 def column(values: Iterable[float]) -> list[float | None]:
-    """Numbers for JSON, seven digits each; None where there is a gap."""
-    return [float(f"{v:.7g}") if np.isfinite(v) else None for v in values]
+    """Numbers for JSON; None where there is a gap.
+
+    Seven digits, and more where numbers lie close together far from zero, so that a small
+    wiggle of a large value stays smooth.
+
+    Example:
+        >>> column([1 / 3, float("nan"), 1000 + 1 / 3, 1000.334])
+        [0.3333333, None, 1000.333, 1000.334]
+        >>> column([1000 + 1e-6 / 3, 1000 + 2e-6 / 3])
+        [1000.000000333333, 1000.000000666667]
+    """
+    array = np.asarray(list(values), dtype=float)
+    fine = array[np.isfinite(array)]
+    span = float(np.ptp(fine)) if fine.size else 0.0
+    lost = np.log10(np.abs(fine).max() / span) if span > 0 else 0.0
+    digits = 7 + max(0, round(lost))
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array]
 
 
 def stroke(look: Look) -> dict[str, Any]:

@@ -23,6 +23,7 @@ SEQUENTIAL: tuple[str, ...] = ("#440154", "#482878", "#3e4989", "#31688e", "#268
 SEQUENTIAL += ("#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725")
 DIVERGING = ("#2166ac", "#67a9cf", "#d1e5f0", "#f7f7f7", "#fddbc7", "#ef8a62", "#b2182b")
 MISSING = "#c3c8ce"
+CLOUD = 80  # so many points are drawn smaller
 MANY = 6  # from this many lines of one group on they are drawn as a thin bundle
 
 Dash = Literal["solid", "dashed", "dotted"]
