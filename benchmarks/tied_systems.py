@@ -36,7 +36,14 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than two for 3x3 matrices
     peer = median_seconds(torch_loop, 3) / PEER_STEPS * STEPS
     ours = median_seconds(simulate) / SYSTEMS
-    line("(b) tied 3x3 system, 5,000 steps, each of 1,000", ours, "PyTorch loop", peer, ">= 500x", 1e-3)
+    line(
+        "(b) tied 3x3 system, 5,000 steps, each of 1,000",
+        ours,
+        "PyTorch loop",
+        peer,
+        ">= 500x",
+        1e-3,
+    )
 
 
 if __name__ == "__main__":

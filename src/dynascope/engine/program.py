@@ -26,7 +26,7 @@ from dynascope.probes.base import Snapshot
 # Matrices up to this size are vmapped over lanes, larger ones are mapped, one lane after
 # the other: XLA's batched product is slower than separate ones from there on (measured in
 # benchmarks/lanes.py).
-LARGEST_VMAPPED = {"float32": 16, "float64": 16}
+LARGEST_VMAPPED = {"float32": 24, "float64": 24}
 NO_MORE = np.iinfo(np.int32).max
 
 
