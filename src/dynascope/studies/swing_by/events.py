@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from dynascope.probes.curves import Descents
+from dynascope.probes.curves import Descents, descents
+from dynascope.theories.schur import naive_times, schur_complements, schur_times
 from dynascope.theories.stages import crossing_times, half_crossings
 
 
@@ -71,3 +72,54 @@ def triple_events(runs: xr.Dataset) -> dict[str, np.ndarray]:
         found[f"fallen {i + 1}{j + 1}"] = fall_times(minor, t)
         found[f"w22 at peak {i + 1}{j + 1}"] = w[np.arange(len(w)), peak, 1, 1]
     return found
+
+
+def double_events(runs: xr.Dataset) -> dict[str, np.ndarray]:
+    """Events of Fig. 5 in every run: peaks and what is left of them, and the rise of the loss.
+
+    Args:
+        runs: Runs with `input_jacobian` and `test_loss`; direction 2 is the strong one.
+
+    Returns:
+        One number a seed; the rise is NaN where the test loss never rises.
+    """
+    w, t = runs["input_jacobian"].values, runs["time"].values  # w: (seed, step, d, d)
+    half, seeds = half_crossings(w, t), np.arange(len(w))
+    found = {"half 11": half[:, 0], "half 22": half[:, 1]}
+    for name, entry in (("12", w[:, :, 0, 1]), ("11", w[:, :, 0, 0])):
+        size = np.abs(entry)
+        peak = size.argmax(axis=1)
+        found[f"peak {name}"] = t[peak]
+        found[f"left {name}"] = size[:, -1] / size[seeds, peak]
+        found[f"w22 at peak {name}"] = w[seeds, peak, 1, 1]
+    rises = [descents(loss, t).ascents for loss in runs["test_loss"].values]
+    found["rise start"] = np.array([r[0].start.time if r else np.nan for r in rises])
+    found["rise end"] = np.array([r[0].end.time if r else np.nan for r in rises])
+    return found
+
+
+def peaks(jacobian: np.ndarray) -> np.ndarray:
+    """W at the moment at which |w12| is largest, (run, time, d, d) to (run, d, d)."""
+    place = np.abs(jacobian[:, :, 0, 1]).argmax(axis=1)
+    return jacobian[np.arange(len(jacobian)), place]
+
+
+def times_to_half(
+    runs: xr.Dataset, strengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """True times at which the major entries pass one half: measured, by Schur, and naively.
+
+    Args:
+        runs: Runs with `input_jacobian`.
+        strengths: Signal strengths a, (d,).
+
+    Returns:
+        Three arrays, each (seed, d); infinite where it never happens.
+    """
+    w, t = runs["input_jacobian"].values, runs["time"].values
+    own = schur_complements(w[:, 0], strengths, width=w.shape[-1])
+    return (
+        half_crossings(w, t),
+        schur_times(own, strengths) / 2,  # paper time is twice true time
+        naive_times(w[:, 0], strengths) / 2,
+    )
