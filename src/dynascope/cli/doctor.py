@@ -77,11 +77,11 @@ def _numbers() -> dict[str, Any]:
 
 
 def _folders() -> dict[str, Any]:
+    from dynascope.data import folder
     from dynascope.store import Store
 
-    store = Store()
+    store, data = Store(), folder()
     entries = store.runs()
-    data = Path(os.environ.get("DYNASCOPE_DATA") or store.home / "data")
     return {
         "results_folder": str(store.home),
         "writable": _refusal(store.home) or True,

@@ -53,18 +53,16 @@ def study_command(result: StudyResult) -> str:
 
 def sweep_command(experiment: Experiment) -> str | None:
     """`dynascope sweep ...`, or None if it cannot say all of the experiment."""
-    if not isinstance(experiment.record, Evenly):
-        return None
-    names, changes = _pieces(experiment)
-    over = _options("--over", _axes(experiment))
     length: dict[str, Any] = {"steps": experiment.steps, "time": experiment.time}
     seeds, probes = len(experiment.seeds), [type(p).__name__ for p in experiment.probes]
     try:
+        names, changes = _pieces(experiment)
+        over = _options("--over", _axes(experiment))
         same = assemble(
             names, values.changes(changes[1::2]), over=values.axes(over[1::2]), probes=probes,
             seeds=seeds, **length,
         )  # fmt: skip
-    except DynascopeError:  # settings of probes cannot be given
+    except DynascopeError:  # settings inside settings, or of probes
         return None
     if fingerprint(same) != fingerprint(experiment):
         return None

@@ -57,7 +57,7 @@ def trace(bare: Bare, dtype: str) -> tuple[Work, Work, int, bool]:
     call = (values, seed, lane, place, place, places, times)
     program, (_, row) = jax.make_jaxpr(advance, return_shape=True)(*call)
     by_depth: dict[int, Work] = {}
-    _count(program.jaxpr, 0, by_depth)
+    count(program.jaxpr, 0, by_depth)
     step = Work()
     for depth, work in by_depth.items():
         step = step.plus(work) if depth > 1 else step
@@ -66,7 +66,7 @@ def trace(bare: Bare, dtype: str) -> tuple[Work, Work, int, bool]:
     return step, by_depth.get(1, Work()), row_bytes, mapped
 
 
-def _count(program: Any, depth: int, found: dict[int, Work]) -> None:
+def count(program: Any, depth: int, found: dict[int, Work]) -> None:
     """Add up work by the number of loops around it: 1 is a look, 2 and more are a step."""
     for equation in program.eqns:
         inner = [
@@ -77,7 +77,7 @@ def _count(program: Any, depth: int, found: dict[int, Work]) -> None:
         ]
         loop = equation.primitive.name == "while"
         for part in inner:
-            _count(part, depth + loop, found)
+            count(part, depth + loop, found)
         if not inner:
             found[depth] = found.get(depth, Work()).plus(_work(equation))
 

@@ -1,0 +1,267 @@
+"""`dynascope run`: what it prints, what every option changes, Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from dynascope.cli import running
+from dynascope.store import Store
+
+pytestmark = pytest.mark.usefixtures("tiny")
+
+
+def measured(answer) -> dict:
+    return json.loads(answer.out)["claims"][0]["measured"]
+
+
+def test_it_prints_verdicts_a_plot_and_where_the_report_is(filled):
+    home, answer, _ = filled
+    assert "✓ holds" in answer.out and "✗ fails" in answer.out
+    assert "Test loss, seed 0" in answer.out and "it falls" in answer.out
+    path = re.search(r"^report: (.+)$", answer.out, re.MULTILINE)[1]
+    assert path.startswith(str(home))
+    with open(path, encoding="utf-8") as file:
+        assert "A loss that falls" in file.read()
+    assert "computed in" in answer.out
+    assert [line for line in answer.err.splitlines() if "/" in line] == ["1/2 fast", "2/2 slow"]
+
+
+def test_json_is_one_object_of_the_promised_form(cli, full):
+    answer = cli("run", "tiny", "--scale", "smoke", "--json")
+    found = json.loads(answer.out)
+    assert answer.out.count("\n") == 1
+    assert list(found) == ["study", "scale", "seconds", "claims", "record"]
+    assert (found["study"], found["scale"]) == ("tiny", "smoke")
+    assert [c["id"] for c in found["claims"]] == ["tiny/falls", "tiny/vanishes"]
+    keys = ["id", "statement", "source", "measured", "expected", "verdict", "control"]
+    for claim in found["claims"]:
+        assert list(claim) == keys
+        assert list(claim["measured"]) == ["value", "spread", "n"]
+        assert claim["expected"]["high"] in (0.1, 0.0)
+        assert list(claim["control"]) == ["statement", "measured", "verdict"]
+        assert claim["control"]["verdict"] == "fails"
+    assert [c["verdict"] for c in found["claims"]] == ["holds", "fails"]
+    assert Store().load(found["record"]).study == "tiny"
+    assert "report: " in answer.err
+
+
+def test_what_is_stored_is_not_computed_again(cli, full, monkeypatch):
+    runner = sys.modules["dynascope.sweeps.run"]
+    monkeypatch.setattr(runner, "run_experiment", None)  # computing would fail
+    answer = cli("run", "tiny", "--scale", "smoke")
+    assert answer.code == 0 and "answered from the store" in answer.out
+
+
+def test_again_computes_and_agrees(cli, full):
+    answer = cli("run", "tiny", "--scale", "smoke", "--again")
+    assert "1/2 fast" in answer.err
+    assert "agrees with the stored record bit for bit" in answer.out
+
+
+def test_again_that_does_not_agree_is_an_error_and_keeps_the_record(cli, full, monkeypatch, ids):
+    from .tiny import Tiny
+
+    monkeypatch.setattr(Tiny, "title", "Another title")  # as if the code had changed
+    answer = cli("run", "tiny", "--scale", "smoke", "--again")
+    assert answer.code == 2 and ids["study"] in answer.err and answer.err.splitlines()[-1]
+    assert Store().load(ids["study"]).title == "A loss that falls"
+
+
+@pytest.mark.parametrize(
+    ("words", "n", "rows"),
+    [
+        (["--scale", "smoke", "--seeds", "4"], 4, 200),
+        (["--scale", "smoke", "--set", "seeds=3"], 3, 200),
+        (["--set", "steps=100"], 3, 100),
+        (["--scale", "paper"], 3, 300),
+    ],
+)
+def test_scale_seeds_and_set_change_what_is_run(cli, home, words, n, rows):
+    answer = cli("run", "tiny", "--json", *words)
+    assert measured(answer)["n"] == n
+    run = Store().load(Store().runs("run")[0].id)
+    assert run.sizes["seed"] == n and run["step"].values[-1] == rows
+
+
+def test_changes_that_need_each_other_may_come_in_any_order(cli, home):
+    plan = cli("run", "tiny", "--dry-run", "--json", "--set", "task.means=[1,2,3]",
+               "--set", "task.scales=[0.1,0.1,0.1]")  # fmt: skip
+    assert plan.code == 0, plan.err
+
+
+def test_out_holds_the_report_and_every_figure_in_three_forms(cli, full, tmp_path):
+    folder = tmp_path / "new" / "results"
+    answer = cli("run", "tiny", "--scale", "smoke", "--out", folder)
+    forms = ("pdf", "png", "svg")
+    expected = [f"{name}.{form}" for name in ("curve", "headline") for form in forms]
+    assert sorted(os.listdir(folder)) == sorted([*expected, "report.html"])
+    assert f"report: {folder / 'report.html'}" in answer.out
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_out_folder_that_cannot_be_made_is_told_before_anything_runs(cli, home, tmp_path):
+    (tmp_path / "file").touch()
+    answer = cli("run", "tiny", "--scale", "smoke", "--out", tmp_path / "file" / "x")
+    assert answer.code == 2 and "1/2" not in answer.err
+    assert answer.err.splitlines()[-1].startswith(f"dynascope: cannot write {tmp_path}")
+
+
+def test_strict_is_one_only_when_a_claim_fails(cli, full, monkeypatch):
+    from .tiny import Tiny
+
+    words = ["run", "tiny", "--scale", "smoke"]
+    assert cli(*words).code == 0
+    strict = cli(*words, "--strict")
+    assert strict.code == 1 and "tiny/vanishes" in strict.err and "✗ fails" in strict.out
+    monkeypatch.delattr(Tiny, "vanishes")
+    assert cli(*words, "--strict", "--seeds", "3").code == 0
+
+
+def test_dry_run_tells_plan_and_cost_and_runs_nothing(cli, home):
+    answer = cli("run", "tiny", "--scale", "smoke", "--dry-run")
+    assert answer.code == 0 and not home.exists()
+    assert re.search(r"^fast +2 +200 steps +11 +352 B .* rule of thumb$", answer.out, re.MULTILINE)
+    found = json.loads(cli("run", "tiny", "--scale", "smoke", "--dry-run", "--json").out)
+    assert found["study"] == "tiny" and found["scale"] == "smoke"
+    assert [e["label"] for e in found["experiments"]] == ["fast", "slow"]
+    assert found["bytes"] == 2 * 2 * 11 * 2 * 8  # experiments, seeds, looks, probes, float64
+    assert found["seconds"] == sum(e["seconds"] for e in found["experiments"]) > 0
+
+
+def test_dry_run_knows_what_is_stored(cli, full, ids):
+    words = ["run", "tiny", "--scale", "smoke", "--dry-run", "--json"]
+    stored = json.loads(cli(*words).out)
+    assert stored["seconds"] == 0
+    assert stored["experiments"][0]["basis"] == f"stored as {ids['fast']}"
+    again = json.loads(cli(*words, "--again").out)
+    took = Store().manifest(ids["fast"])["seconds"]
+    assert again["experiments"][0]["seconds"] == took
+    assert again["experiments"][0]["basis"] == f"record {ids['fast']}"
+
+
+def test_open_opens_the_report(cli, full, monkeypatch, ids):
+    opened = []
+    monkeypatch.setattr("typer.launch", opened.append)
+    cli("run", "tiny", "--scale", "smoke", "--open")
+    cli("report", ids["study"], "--open")
+    assert opened == [(full / "reports" / f"{ids['study']}.html").as_uri()] * 2
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+def on_terminal(monkeypatch, cli_main, words, **environment) -> str:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    for name in ("NO_COLOR", "TERM", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm-256color", **environment}.items():
+        monkeypatch.setenv(name, value)
+    assert cli_main(words) == 0
+    return screen.getvalue()
+
+
+def test_colours_are_shown_on_terminals_unless_they_are_not_welcome(monkeypatch, full):
+    from dynascope.cli import main
+
+    words = ["run", "tiny", "--scale", "smoke"]
+    colour = re.compile(r"\x1b\[[\d;]*3[1-7]m")
+    assert colour.search(on_terminal(monkeypatch, main, words, COLUMNS="120"))
+    assert not colour.search(on_terminal(monkeypatch, main, words, COLUMNS="120", NO_COLOR="1"))
+
+
+@pytest.mark.parametrize("columns", [40, 80, 140])
+def test_no_line_is_wider_than_the_terminal_except_paths(monkeypatch, full, columns):
+    from dynascope.cli import main
+
+    text = "".join(
+        on_terminal(monkeypatch, main, words, COLUMNS=str(columns), NO_COLOR="1")
+        for words in (["run", "tiny", "--scale", "smoke"], ["runs"], ["list", "quantities"])
+    )
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+    assert len(lines) > 30
+    wide = [line for line in lines if len(line) > columns]
+    assert all(line.startswith(("report: ", "record: ", "answered")) for line in wide), wide
+
+
+def test_ctrl_c_says_what_is_kept_and_the_command_goes_on(cli, home, monkeypatch):
+    def press(line: str) -> None:
+        if line.startswith("2/2"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    words = ["run", "tiny", "--scale", "smoke", "--set", "task.means=[1, 2]"]
+    monkeypatch.setattr(sys, "argv", ["dynascope", *words])
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "tell", press)
+        answer = cli(*words)
+    assert answer.code == 130 and answer.out == "" and answer.err.count("\n") == 1
+    assert "1 of 2 experiments kept" in answer.err
+    assert "dynascope run tiny --scale smoke --set 'task.means=[1, 2]'" in answer.err
+    (kept,) = [e.id for e in Store().runs("run")]
+    assert cli(*words).code == 0
+    assert kept in [e.id for e in Store().runs("run")]
+
+
+def test_ctrl_c_that_jax_turns_into_another_error_is_still_ctrl_c(cli, home, monkeypatch):
+    def press(line: str) -> None:
+        if line.startswith("1/2"):
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                signal.sigtimedwait([], 5)
+            except KeyboardInterrupt:
+                raise ValueError("something else") from None
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(running, "tell", press)
+    answer = cli("run", "tiny", "--scale", "smoke")
+    assert answer.code == 130 and "0 of 2 experiments kept" in answer.err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.slow
+def test_ctrl_c_during_a_compilation_ends_with_130_and_no_crash(tmp_path):
+    """jaxlib ends such a process with a segmentation fault unless it is left at once."""
+    words = [sys.executable, "-m", "dynascope", "run", "swing-by", "--scale", "smoke"]
+    environment = {**os.environ, "DYNASCOPE_HOME": str(tmp_path)}
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("1/"):
+            break
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1.0)
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.read().strip()
+    assert process.wait(60) == 130
+    assert said.splitlines()[-1].startswith("dynascope: interrupted; ")
+
+
+@pytest.mark.slow
+def test_the_first_study_of_the_readme_runs_through_the_command(tmp_path):
+    """A real study, small, in a process of its own, from an empty results folder."""
+    words = ["run", "swing-by", "--scale", "smoke", "--seeds", "8", "--set", "network_steps=200",
+             "--set", "network_seeds=4", "--json"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "dynascope", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "DYNASCOPE_HOME": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["claims"]) >= 12
+    assert (tmp_path / "reports" / f"{found['record']}.html").exists()
