@@ -153,6 +153,28 @@ def test_record_policies_look_when_they_say(policy, steps):
     same(found, run(record=record.Every(1)).sel(step=steps))
 
 
+def test_on_change_keeps_exactly_the_rows_that_are_new(monkeypatch):
+    every = run(record=record.Every(1))
+    kept = run(record=record.OnChange("test_loss", by=0.05))
+    steps = kept["step"].values
+    assert steps[0] == 0 and steps[-1] == 200 and len(steps) < 150
+    same(kept, every.sel(step=steps))
+    loss, last, expected = every["test_loss"].values, 0, [0]
+    for step in range(1, 201):
+        if (np.abs(loss[:, step] - loss[:, last]) > 0.05 * loss[:, last]).any() or step == 200:
+            expected.append(step)
+            last = step
+    assert steps.tolist() == expected
+    monkeypatch.setattr(drive, "CALL_SECONDS", 0.0)
+    monkeypatch.setattr(execution, "APPEND_SECONDS", 0.0)
+    sink = Memory(stop_after=6)
+    with pytest.raises(Interrupted):
+        run(record=record.OnChange("test_loss", by=0.05), sink=sink)
+    same(run(record=record.OnChange("test_loss", by=0.05), sink=sink), kept)
+    with pytest.raises(BadInput, match="the name of a probe"):
+        run(record=record.OnChange("sharpness"))
+
+
 def test_long_runs_are_recorded_at_a_thousand_points():
     assert record.Evenly().places(10**6, discrete=True).size <= 1001
 

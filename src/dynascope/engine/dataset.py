@@ -38,10 +38,10 @@ class Labeller:
                 times = first.squeeze(axis)
         return tuple(dims), times
 
-    def part(self, rows: dict[str, np.ndarray], start: int, diverged: np.ndarray) -> xr.Dataset:
-        """Rows (lanes, n, ...) that begin at record `start`, as a dataset."""
-        count = next(iter(rows.values())).shape[1] if rows else 0
-        window = slice(start, start + count)
+    def part(
+        self, rows: dict[str, np.ndarray], window: np.ndarray, diverged: np.ndarray
+    ) -> xr.Dataset:
+        """Rows (lanes, n, ...) of the places numbered `window`, as a dataset."""
         flow = self.experiment.dynamics.continuous
         steps = np.arange(len(self.places)) if flow else self.places
         time_dims, times = self.times

@@ -135,6 +135,12 @@ def save(lane: Lane, place: int, row: int) -> bytes:
     return buffer.getvalue()
 
 
+def row_of(checkpoint: bytes) -> int:
+    """The number of the next place at which a saved run looks."""
+    with np.load(io.BytesIO(checkpoint)) as saved:
+        return int(saved["row"])
+
+
 def restore(lane: Lane, checkpoint: bytes) -> tuple[Lane, int, int]:
     """Put a saved state into freshly prepared lanes."""
     with np.load(io.BytesIO(checkpoint)) as saved:

@@ -16,7 +16,7 @@ from dynascope.core.records import Sink
 from dynascope.dynamics import Dynamics
 from dynascope.engine.compilation_cache import compilation_cache
 from dynascope.engine.dataset import Labeller, provenance
-from dynascope.engine.drive import drive
+from dynascope.engine.drive import drive, row_of
 from dynascope.engine.experiment import Experiment, make_experiment
 from dynascope.engine.lanes import stack
 from dynascope.engine.program import program
@@ -107,7 +107,7 @@ def execute(
                 drive(lanes, spots, times, experiment.dtype, bar, journal.rows, journal.checkpoint)
         except KeyboardInterrupt:
             ended = "interrupted"
-    seconds = journal.seconds + clock.perf_counter() - begun
+    seconds = clock.perf_counter() - begun
     run = journal.close(provenance(experiment, seconds, ended, mapped))
     if ended == "interrupted":
         raise Interrupted(run)
@@ -119,37 +119,55 @@ class _Journal:
 
     def __init__(self, labels: Labeller, sink: Sink | None) -> None:
         self.labels, self.sink = labels, sink
+        self.record = labels.experiment.record
         self.parts: list[xr.Dataset] = []
-        self.waiting: list[dict[str, np.ndarray]] = []
-        self.done, self.checkpoint, self.seconds = 0, None, 0.0
+        self.waiting: list[tuple[dict[str, np.ndarray], np.ndarray]] = []  # rows, their places
+        self.seen, self.checkpoint = 0, None
+        self.last: np.ndarray | None = None  # last kept row of what the record policy watches
         self.latest: tuple[np.ndarray, Any] | None = None
         self.appended = clock.monotonic()
         saved = sink.resume() if sink else None
         if saved is not None:
             self.parts, self.checkpoint = [saved.part], saved.checkpoint
-            self.done = saved.part.sizes["step"]
+            self.seen = row_of(saved.checkpoint)
+            if self.record.watches:
+                value = saved.part[self.record.watches].isel(step=-1).values
+                self.last = value.reshape(-1, *value.shape[len(labels.shape) :])
 
     def rows(self, rows: dict, diverged: np.ndarray, checkpoint: Any) -> None:
-        self.waiting.append(rows)
+        """Take the rows of the next places; keep those that the record policy wants."""
+        count = next(iter(rows.values())).shape[1] if rows else 0
+        window = np.arange(self.seen, self.seen + count)
+        self.seen += count
+        if self.record.watches and count:
+            kept = self.record.keep(rows[self.record.watches], self.last)
+            kept[window == len(self.labels.places) - 1] = True
+            rows, window = {k: v[:, kept] for k, v in rows.items()}, window[kept]
+            if kept.any():
+                self.last = rows[self.record.watches][:, -1]
+        self.waiting.append((rows, window))
         self.latest = (diverged, checkpoint)
         if self.sink and clock.monotonic() - self.appended > APPEND_SECONDS:
             self.flush()
 
     def flush(self) -> None:
-        if not self.waiting or self.latest is None:
+        """Label what is waiting and hand it to the sink, with the state after it."""
+        places = np.concatenate([w for _, w in self.waiting]) if self.waiting else np.empty(0, int)
+        if not places.size or self.latest is None:
             return
         diverged, checkpoint = self.latest
-        joined = {k: np.concatenate([r[k] for r in self.waiting], axis=1) for k in self.waiting[0]}
-        part = self.labels.part(joined, self.done, diverged)
+        names = self.waiting[0][0]
+        joined = {k: np.concatenate([r[k] for r, _ in self.waiting], axis=1) for k in names}
+        part = self.labels.part(joined, places, diverged)
         # First out of the waiting list, then into the sink: Ctrl-C in between must not
         # write rows twice.
         self.waiting, self.appended = [], clock.monotonic()
         self.parts.append(part)
-        self.done += part.sizes["step"]
         if self.sink:
             self.sink.append(part, checkpoint())
 
     def close(self, attrs: dict[str, Any]) -> xr.Dataset:
+        """Everything recorded, as one dataset."""
         self.flush()
         if self.sink:
             self.sink.finish(attrs)

@@ -41,6 +41,9 @@ class Experiment(Spec):
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise bad("seeds", self.seeds, "at least one seed, none negative, none twice")
         names = [p.stored_as for p in self.probes]
+        watched = self.record.watches
+        if watched is not None and watched not in names:
+            raise bad("record", watched, f"the name of a probe: {', '.join(names)}")
         clash = next((n for n in names if names.count(n) > 1), None)
         if clash:
             raise bad("probes", clash, "one probe per name", 'give one of them a name="..."')

@@ -24,6 +24,23 @@ class Record(Spec):
         """Ascending places from 0 to `end`, both included; whole numbers if discrete."""
         raise NotImplementedError
 
+    @property
+    def watches(self) -> str | None:
+        """The variable that decides which places are kept; None where all are."""
+        return None
+
+    def keep(self, values: np.ndarray, last: np.ndarray | None) -> np.ndarray:
+        """Which of the new rows to keep, given the watched variable and its last kept row.
+
+        Args:
+            values: The watched variable, (lanes, rows, ...).
+            last: Its last kept row, (lanes, ...), or None before the first.
+
+        Returns:
+            One bool per row.
+        """
+        return np.ones(values.shape[1], bool)
+
 
 def _tidy(places: np.ndarray, end: float, discrete: bool) -> np.ndarray:
     """Sorted, without repeats, whole where they must be, with both ends."""
@@ -109,3 +126,53 @@ class At(Record):
         if discrete and any(p != int(p) for p in self.at):
             raise bad("at", self.at, "whole numbers of steps")
         return _tidy(np.asarray(self.at, float), end, discrete)
+
+
+@dataclass(frozen=True)
+class OnChange(Record):
+    """Looks every `interval` steps, keeps what is new: a change of `of` by a share `by`.
+
+    A row is kept if the watched variable has changed in any lane by more than `by` times its
+    last kept value; the first and the last row are always kept. Long plateaus then cost
+    nothing in the record, and events are resolved to `interval`.
+
+    Example:
+        >>> policy = OnChange(of="loss", by=0.5)
+        >>> policy.keep(np.array([[1.0, 0.9, 0.4, 0.39, 0.1]]), None).tolist()
+        [True, False, True, False, True]
+    """
+
+    of: str = "loss"
+    by: float = static_field(0.1)
+    interval: float = static_field(1.0)
+
+    def check(self) -> None:
+        """Raise for an interval or a share that is not positive."""
+        Every(self.interval)
+        if not 0 < self.by < float("inf"):
+            raise bad("by", self.by, "a finite number above 0")
+
+    @property
+    def watches(self) -> str:
+        """The variable whose changes count."""
+        return self.of
+
+    def places(self, end: float, discrete: bool) -> np.ndarray:
+        """Where to look: multiples of the interval."""
+        return Every(self.interval).places(end, discrete)
+
+    def keep(self, values: np.ndarray, last: np.ndarray | None) -> np.ndarray:
+        """Rows that differ enough from the last kept one."""
+        kept = np.zeros(values.shape[1], bool)
+        for row in range(values.shape[1]):
+            now = values[:, row]
+            if last is None or _moved(now, last, self.by):
+                kept[row], last = True, now
+        return kept
+
+
+def _moved(now: np.ndarray, last: np.ndarray, by: float) -> bool:
+    """Whether any lane changed by more than a share, or became NaN because it diverged."""
+    with np.errstate(invalid="ignore"):
+        changed = np.abs(now - last) > by * np.abs(last)
+    return bool((changed | (np.isnan(now) != np.isnan(last))).any())

@@ -43,8 +43,22 @@ def _numbered(part: xr.Dataset, ragged: set) -> xr.Dataset:
     return part.assign_coords({d: range(part.sizes[d]) for d in ragged if d not in part.coords})
 
 
+def _join_seeds(parts: list[tuple[Changes, xr.Dataset]]) -> list[tuple[Changes, xr.Dataset]]:
+    joined: dict[str, tuple[Changes, list[xr.Dataset]]] = {}
+    for changes, part in parts:
+        joined.setdefault(repr(changes), (changes, []))[1].append(part)
+    return [
+        (changes, same[0] if len(same) == 1 else xr.concat(same, "seed", data_vars="minimal"))
+        for changes, same in joined.values()
+    ]
+
+
 def merge(experiment: Experiment, parts: list[tuple[Changes, xr.Dataset]]) -> xr.Dataset:
-    """The groups' datasets along the axes that were taken apart; smaller arrays end in NaN."""
+    """The groups' datasets along the axes that were taken apart; smaller arrays end in NaN.
+
+    Parts of the same group that hold different seeds are put together first.
+    """
+    parts = _join_seeds(parts)
     apart = list(parts[0][0])
     if not apart:
         return parts[0][1]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import xarray as xr
 
+from dynascope.core.errors import unknown
 from dynascope.core.spec import fingerprint, to_plain
 from dynascope.dynamics import Dynamics
 from dynascope.engine import Experiment, execute
@@ -16,8 +17,11 @@ from dynascope.models import Model
 from dynascope.probes import Loss, TestLoss
 from dynascope.probes.base import Probe
 from dynascope.store import Store
-from dynascope.sweeps.split import merge, split
+from dynascope.sweeps.cluster import blocks, run_everywhere, workers
+from dynascope.sweeps.split import Changes, merge, split
 from dynascope.tasks import Task
+
+Executor = Literal["here", "ray"]
 
 
 def sweep(
@@ -33,6 +37,7 @@ def sweep(
     seeds: int | Iterable[int] = 1,
     dtype: str | None = None,
     store: Store | None = None,
+    executor: Executor = "here",
     progress: bool = True,
 ) -> xr.Dataset:
     """Simulate at every point of a grid; the result's dims are the paths as written.
@@ -49,6 +54,7 @@ def sweep(
         seeds: Number of seeds, or the seeds.
         dtype: "float32" or "float64".
         store: Where to keep the result and resume from; nowhere by default.
+        executor: "here", or "ray" for a Ray cluster (the extra `ray`).
         progress: Whether to show progress.
 
     Returns:
@@ -66,7 +72,7 @@ def sweep(
         task, model, dynamics, steps=steps, time=time, record=record, seeds=seeds, dtype=dtype,
         over=over, probes=[Loss(), TestLoss()] if probes is None else probes,
     )  # fmt: skip
-    return run_experiment(experiment, store=store, progress=progress)
+    return run_experiment(experiment, store=store, executor=executor, progress=progress)
 
 
 def run_experiment(
@@ -74,6 +80,7 @@ def run_experiment(
     *,
     store: Store | None = None,
     again: bool = False,
+    executor: Executor = "here",
     progress: bool = True,
     label: str = "sweep",
 ) -> xr.Dataset:
@@ -81,27 +88,64 @@ def run_experiment(
 
     An experiment of several groups is stored group by group while it runs, so that a kill
     loses at most a second of the group it was in; the whole replaces the groups at the end.
+    On a cluster the pieces are blocks of seeds, each stored when it is finished.
     """
     key = fingerprint(experiment)
     if store and not again and (found := store.find(key)):
         return cast(xr.Dataset, store.load(found))
     groups = split(experiment)
-    if len(groups) == 1:
+    if executor == "here" and len(groups) == 1:
         sink = store.sink(to_plain(experiment), key, label=label, again=again) if store else None
         return execute(experiment, sink=sink, progress=progress, label=label)
-    parts, seconds = [], 0.0
+    run_pieces = {"here": _run_here, "ray": _run_on_ray}.get(executor)
+    if run_pieces is None:
+        raise unknown("executor", executor, ("here", "ray"))
+    pieces, parts = run_pieces(groups, store, again, progress, label)
+    attrs = {**parts[0][1].attrs, "spec": to_plain(experiment), "fingerprint": key}
+    attrs["seconds"] = round(sum(part.attrs["seconds"] for _, part in parts), 3)
+    attrs["seeds"] = len(experiment.seeds)
+    whole = merge(experiment, parts).assign_attrs(attrs)
+    if store:
+        _keep(store, experiment, whole, label, again)
+        for piece in pieces:
+            if fingerprint(piece) != key and (found := store.find(fingerprint(piece))):
+                store.forget(found)
+    return whole
+
+
+def _keep(store: Store, experiment: Experiment, run: xr.Dataset, label: str, again: bool) -> None:
+    """Store a finished run in one go."""
+    sink = store.sink(to_plain(experiment), fingerprint(experiment), label=label, again=again)
+    sink.append(run, b"")
+    sink.finish(run.attrs)
+
+
+Parts = tuple[list[Experiment], list[tuple[Changes, xr.Dataset]]]
+
+
+def _run_here(groups: list, store: Store | None, again: bool, progress: bool, label: str) -> Parts:
+    """Group after group in this process, each streamed to the store."""
+    parts = []
     for number, (changes, group) in enumerate(groups, 1):
         title = f"{label} {number}/{len(groups)}"
         part = run_experiment(group, store=store, again=again, progress=progress, label=title)
-        seconds += part.attrs["seconds"]
         parts.append((changes, part))
-    attrs = {**parts[0][1].attrs, "spec": to_plain(experiment), "fingerprint": key}
-    whole = merge(experiment, parts).assign_attrs({**attrs, "seconds": round(seconds, 3)})
-    if store:
-        sink = store.sink(to_plain(experiment), key, label=label, again=again)
-        sink.append(whole, b"")
-        sink.finish(whole.attrs)
-        for _, group in groups:
-            if found := store.find(fingerprint(group)):
-                store.forget(found)
-    return whole
+    return [group for _, group in groups], parts
+
+
+def _run_on_ray(
+    groups: list, store: Store | None, again: bool, progress: bool, label: str
+) -> Parts:
+    """Blocks of seeds on the cluster; what the store has already is not run again."""
+    count = workers()
+    pieces = [(changes, block) for changes, group in groups for block in blocks(group, count)]
+    done: dict[int, xr.Dataset] = {}
+    for i, (_, block) in enumerate(pieces):
+        if store and not again and (found := store.find(fingerprint(block))):
+            done[i] = cast(xr.Dataset, store.load(found))
+    missing = [i for i in range(len(pieces)) if i not in done]
+    for k, part in run_everywhere([pieces[i][1] for i in missing], label, progress):
+        done[missing[k]] = part
+        if store:
+            _keep(store, pieces[missing[k]][1], part, f"{label} {missing[k] + 1}", again)
+    return [block for _, block in pieces], [(pieces[i][0], done[i]) for i in range(len(pieces))]
