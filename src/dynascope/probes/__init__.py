@@ -9,18 +9,22 @@ from dynascope.probes.curves import bump, count_descents, descents, terminal_rat
 from dynascope.probes.entries import entry_kinds
 from dynascope.probes.false_positives import false_positive_rate
 from dynascope.probes.flow_terms import Growth, Noise, Suppression
+from dynascope.probes.graph_learning import HeldOutError, Overlap
 from dynascope.probes.lattice import order_violations
 from dynascope.probes.losses import LatticeLoss, Loss, TestLoss
+from dynascope.probes.orbits import lyapunov, period
 from dynascope.probes.outputs import InputJacobian, OutputAt
 from dynascope.probes.trajectories import half_times, learning_order, swing_by
 
 __all__ = [
     "Growth",
+    "HeldOutError",
     "InputJacobian",
     "LatticeLoss",
     "Loss",
     "Noise",
     "OutputAt",
+    "Overlap",
     "Probe",
     "Snapshot",
     "Suppression",
@@ -32,7 +36,9 @@ __all__ = [
     "false_positive_rate",
     "half_times",
     "learning_order",
+    "lyapunov",
     "order_violations",
+    "period",
     "swing_by",
     "terminal_rate",
 ]

@@ -6,9 +6,15 @@ CamelCase names are theories with `predict`; lower-case functions work on plain 
 
 from dynascope.theories.assumptions import check_assumptions, find_constants
 from dynascope.theories.base import LinearTheory, Theory, initial_jacobian
+from dynascope.theories.doubling import period_doublings, predict
 from dynascope.theories.entry_flow import convert_time, flow_terms
+from dynascope.theories.factorization import orbit_multipliers
+from dynascope.theories.factorization_stability import factorization_verdict
+from dynascope.theories.fitting import composition, fit_condition
 from dynascope.theories.lemmas import stage_times, verify_lemmas
+from dynascope.theories.one_dimension import flip
 from dynascope.theories.one_layer import OneLayer
+from dynascope.theories.quartic import quartic_orbit
 from dynascope.theories.schur import (
     bottleneck_loss,
     naive_times,
@@ -26,14 +32,22 @@ __all__ = [
     "Theory",
     "bottleneck_loss",
     "check_assumptions",
+    "composition",
     "convert_time",
+    "factorization_verdict",
     "find_constants",
+    "fit_condition",
+    "flip",
     "flow_terms",
     "initial_correlation",
     "initial_jacobian",
     "naive_times",
+    "orbit_multipliers",
     "outlook",
+    "period_doublings",
+    "predict",
     "probability_of_swing_by",
+    "quartic_orbit",
     "schur_complements",
     "schur_times",
     "stage_times",

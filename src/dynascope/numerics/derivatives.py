@@ -1,0 +1,57 @@
+"""Derivatives of any order of a function of one number, by nested forward mode in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dynascope.numerics.precision import foreign
+
+
+def derivative(f: Callable, order: int = 1) -> Callable:
+    """The derivative of an elementwise function as a function that jax can trace.
+
+    Nested `jvp` has a rule for every primitive, unlike `jax.experimental.jet`.
+    """
+    for _ in range(order):
+        f = _once(f)
+    return f
+
+
+def _once(f: Callable) -> Callable:
+    return lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1]
+
+
+def derivatives(f: Callable, x: float, order: int) -> tuple[float, ...]:
+    """The value of a function and its derivatives at a point, in float64.
+
+    Args:
+        f: A function of one number that jax can trace.
+        x: The point.
+        order: The highest derivative.
+
+    Returns:
+        f(x), f'(x), ..., one number per order from 0.
+
+    Example:
+        >>> derivatives(lambda x: x**3, 2.0, 4)
+        (8.0, 12.0, 12.0, 6.0, 0.0)
+    """
+    with jax.enable_x64(True), foreign():
+        nested = [derivative(f, k) for k in range(order + 1)]
+        values = jax.jit(lambda at: jnp.stack([g(at) for g in nested]))(jnp.float64(x))
+        return tuple(np.asarray(values).tolist())
+
+
+def scalar(f: Callable) -> Callable[[float], float]:
+    """A traced function of one number as a compiled function from float to float, in float64."""
+    compiled = jax.jit(f)
+
+    def call(x: float) -> float:
+        with jax.enable_x64(True), foreign():
+            return float(compiled(np.float64(x)))
+
+    return call
