@@ -90,6 +90,7 @@ def test_last_is_the_newest_record(store):
         sink.finish({})
         ids.append(sink.id)
     assert resolve(store.records, "last") == ids[-1]
+    assert resolve(store.records, "a" * 16) == ids[0]  # its whole fingerprint
     store.forget("last")
     assert resolve(store.records, "last") == ids[0]
     with pytest.raises(UnknownName):

@@ -20,10 +20,12 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.core.progress import Progress
 from dynascope.numerics.derivatives import derivative
+from dynascope.numerics.iteration import steps as steps_of
 from dynascope.numerics.precision import foreign
 
 TOGETHER = 8000  # trajectories in one call: their states stay in the cache nearest to the core
 UNROLLED = 10  # steps between two writes of the states
+LARGE = 1e3  # times the start: such a value belongs to a descent that is on its way out
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,27 @@ def bifurcation(
     places = values[0] + (np.arange(bins) + 0.5) * (values[1] - values[0]) / bins
     share = counts[:, :bins].sum(axis=1) / (looks * per_column)
     return Diagram(centres, places, counts[:, :bins], share, lost.ravel()[:columns])
+
+
+def visited_values(
+    f: Callable, rates: tuple[float, float], start: float, burn: int = 1000
+) -> tuple[float, float] | None:
+    """Lowest and highest value that descents visit over a stretch of rates, and a margin.
+
+    Returns:
+        The two values, to draw a diagram between; None if every descent escapes.
+    """
+    etas = np.linspace(*rates, 400)
+    x = steps_of(f, np.full_like(etas, start), etas, burn)
+    seen = []
+    for _ in range(64):
+        x = steps_of(f, x, etas, 1)
+        seen.append(x)
+    kept = np.array(seen)[:, np.isfinite(x) & (np.abs(x) < LARGE * max(1.0, abs(start)))]
+    if not kept.size:
+        return None
+    margin = 0.05 * float(np.ptp(kept)) or 0.05 * max(1.0, float(np.abs(kept).max()))
+    return float(kept.min()) - margin, float(kept.max()) + margin
 
 
 def _call(f: Callable, etas: np.ndarray, start: float, values: tuple, steps: int, sizes: tuple):

@@ -14,7 +14,7 @@ from dynascope.core.errors import Interrupted
 from dynascope.core.progress import Progress
 from dynascope.core.records import Sink
 from dynascope.dynamics import Dynamics
-from dynascope.engine.compilation_cache import compilation_cache
+from dynascope.numerics.compilation_cache import compilation_cache
 from dynascope.engine.dataset import Labeller, provenance
 from dynascope.engine.drive import drive, row_of
 from dynascope.engine.experiment import Experiment, make_experiment

@@ -16,6 +16,7 @@ from dynascope.store.files import damaged
 from dynascope.store.manifest import Kind, Manifest, read_manifest
 
 _SHORT = 8
+_FULL = 16  # hexadecimal digits of a fingerprint
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def resolve(records: Path, text: str) -> str:
         return text
     if text == "last" and known:
         return entries(records)[0].id
-    found = [name for name in known if text and name.startswith(text)]
+    # A whole fingerprint begins with its record's id, as an id begins with its first digits.
+    whole = len(text) == _FULL
+    found = [n for n in known if text and (n.startswith(text) or (whole and text.startswith(n)))]
     if len(found) == 1:
         return found[0]
     if found:

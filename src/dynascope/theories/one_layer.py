@@ -34,5 +34,4 @@ class OneLayer(LinearTheory):
         """W of shape (seed, time, d, d)."""
         with precision("float64"):
             a = np.asarray(task.moments()) * task.gradient_factor
-        decay, start = flow_decay(a, times), initial_jacobian(task, model, seeds)
-        return np.stack([one_layer_jacobian(decay, w) for w in start])
+        return one_layer_jacobian(flow_decay(a, times), initial_jacobian(task, model, seeds))

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynascope.core.errors import bad
+from dynascope.numerics.compilation_cache import compilation_cache
 from dynascope.theories.entry_flow import jacobian_velocity
 
 # Lanes side by side (vmap) beat lanes one after another (map) up to about this many entries
@@ -34,7 +35,7 @@ _RAN_AWAY = 1e6
 @contextmanager
 def _float64() -> Iterator[None]:
     """Float64 and standard promotion (diffrax needs it) around one call, not process-wide."""
-    with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"):
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"), compilation_cache():
         yield
 
 
