@@ -237,16 +237,16 @@ def test_ctrl_c_during_a_compilation_ends_with_130_and_no_crash(tmp_path):
     """jaxlib ends such a process with a segmentation fault unless it is left at once."""
     words = [sys.executable, "-m", "dynascope", "run", "swing-by", "--scale", "smoke"]
     environment = {**os.environ, "DYNASCOPE_HOME": str(tmp_path)}
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("1/"):
-            break
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(1.0)
-    process.send_signal(signal.SIGINT)
-    said = process.stderr.read().strip()
-    assert process.wait(60) == 130
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("1/"):
+                break
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().strip()
+    assert process.returncode == 130
     assert said.splitlines()[-1].startswith("dynascope: interrupted; ")
 
 

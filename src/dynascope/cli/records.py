@@ -48,7 +48,7 @@ def runs(
     ]
     if rows:
         table(("id", "kind", "label", "outcome", "size", "took", "age"), rows)
-    say(f"{len(found)} records in {store.home}")
+    say(f"{len(found)} record{'s' * (len(found) != 1)} in {store.home}")
 
 
 def age(created: str) -> str:
