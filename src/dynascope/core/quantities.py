@@ -68,3 +68,17 @@ LATTICE_LOSS = quantity(
     ("corner",),
     "Test loss at every corner of the lattice of concept combinations.",
 )
+HELD_OUT_ERROR = quantity(
+    "held_out_error",
+    "MSE / Var",
+    "1",
+    (),
+    "Mean squared error over the variance of the target, on nodes not trained on.",
+)
+OVERLAP = quantity(
+    "overlap",
+    "o",
+    "1",
+    ("test_graph",),
+    "How far above one half two communities are told, 0 to 1, on each test graph.",
+)

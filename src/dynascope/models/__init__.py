@@ -4,9 +4,25 @@
 """
 
 from dynascope.models.base import Model, Network
+from dynascope.models.graph_augmented import GraphAugmentedMLP, gfn, sgc, sign
 from dynascope.models.linear import Linear
+from dynascope.models.message_passing import GIN, CommunityNetwork
 from dynascope.models.mlp import MLP
 from dynascope.models.pair import Pair, from_equinox
 from dynascope.models.tied_linear import TiedLinear
 
-__all__ = ["MLP", "Linear", "Model", "Network", "Pair", "TiedLinear", "from_equinox"]
+__all__ = [
+    "GIN",
+    "MLP",
+    "CommunityNetwork",
+    "GraphAugmentedMLP",
+    "Linear",
+    "Model",
+    "Network",
+    "Pair",
+    "TiedLinear",
+    "from_equinox",
+    "gfn",
+    "sgc",
+    "sign",
+]

@@ -5,6 +5,8 @@ interface; `identity_mapping.py` is the file to imitate.
 """
 
 from dynascope.tasks.base import Predict, Task
+from dynascope.tasks.community_detection import CommunityDetection
 from dynascope.tasks.identity_mapping import IdentityMapping
+from dynascope.tasks.walk_counting import WalkCounting
 
-__all__ = ["IdentityMapping", "Predict", "Task"]
+__all__ = ["CommunityDetection", "IdentityMapping", "Predict", "Task", "WalkCounting"]
