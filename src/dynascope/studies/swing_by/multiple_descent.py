@@ -22,15 +22,8 @@ from dynascope.models import TiedLinear
 from dynascope.probes import InputJacobian, TestLoss
 from dynascope.probes.curves import Descents, count_descents, descents
 from dynascope.studies.base import Study, chart, claim
-from dynascope.studies.comparisons import (
-    Evidence,
-    at_least,
-    at_most,
-    compare,
-    near,
-    share,
-    single,
-)
+from dynascope.studies.comparisons import Evidence, at_least, at_most, compare, near, share, single
+from dynascope.studies.swing_by import descent_shares
 from dynascope.studies.swing_by.descent_charts import (
     SMALL_RISE,
     histogram_chart,
@@ -269,75 +262,13 @@ class MultipleDescent(Study):
         control = ("w22 in place of w11", share(e["half 22"] > e["fallen 12"]))
         return compare(at_least(0.8), share(e["half 11"] > e["fallen 12"]), control)
 
-    @claim(
-        "uniform-starts-text",
-        "One does not have to search long: at least one in twenty uniform starts descends three "
-        "times with A and the caption's clusters.",
-        "001 Fig. 8 (tuned seed)",
-    )
-    def uniform_text(self, found: Found) -> Evidence:
-        """Share of starts with three descents; wide Gaussian starts must have none."""
-        return self._shares(found, 0.05, 3, "three concepts, text", "three concepts, wide")
-
-    @claim(
-        "uniform-starts-squared",
-        "With A squared in its place, at least a third do.",
-        "authors' program for 001 Fig. 8 against (4.1)",
-    )
-    def uniform_squared(self, found: Found) -> Evidence:
-        """Share of starts with three descents; with A there are fewer."""
-        return self._shares(found, 1 / 3, 3, "three concepts, squared", "three concepts, text")
-
-    @claim(
-        "uniform-starts-program",
-        "With the program's own clusters, at least 15 % do.",
-        "authors' program for 001 Fig. 8",
-    )
-    def uniform_program(self, found: Found) -> Evidence:
-        """Share of starts with three descents; wide Gaussian starts must have none."""
-        return self._shares(found, 0.15, 3, "three concepts, program", "three concepts, wide")
-
-    @claim(
-        "four-descents-program",
-        "With four concepts and A squared, at least one in twenty uniform starts descends four "
-        "times.",
-        "authors' program for 001 Fig. 9",
-    )
-    def four_program(self, found: Found) -> Evidence:
-        """Share of starts with four descents; with A there are hardly any."""
-        return self._shares(found, 0.05, 4, "four concepts, program", "four concepts, text")
-
-    @claim(
-        "four-descents-need-tuning",
-        "With A and the caption's clusters four descents need a tuned seed: at most 3 % of the "
-        "starts have them.",
-        "001 Fig. 9 (tuned seed)",
-    )
-    def four_text(self, found: Found) -> Evidence:
-        """Share of starts with four descents; with A squared there are more."""
-        text, program = (found.counts[f"four concepts, {n}"] >= 4 for n in ("text", "program"))
-        return compare(at_most(0.03), share(text), ("A squared, equal scales", share(program)))
-
-    @claim(
-        "never-more-than-concepts",
-        "No start descends more often than there are concepts: three.",
-        "001 E.1, as the picture of one suppression per concept implies",
-    )
-    def never_more(self, found: Found) -> Evidence:
-        """Largest count with three concepts; four concepts must exceed three."""
-        most = max(int(c.max()) for n, c in found.counts.items() if n.startswith("three"))
-        control = ("four concepts", single(found.counts["four concepts, program"].max()))
-        return compare(at_most(3), single(most), control)
-
-    @claim(
-        "wide-starts-descend-once",
-        "Gaussian starts of width 8 descend once: rows of a wide U are nearly uncorrelated.",
-        "001 E.1 on the scale of minor entries, (E.1)",
-    )
-    def wide(self, found: Found) -> Evidence:
-        """Share with a single descent; narrow uniform starts must mostly have more."""
-        control = ("uniform starts of width 3", share(found.counts["three concepts, text"] == 1))
-        return compare(at_least(0.9), share(found.counts["three concepts, wide"] == 1), control)
+    uniform_text = descent_shares.uniform_text
+    uniform_squared = descent_shares.uniform_squared
+    uniform_program = descent_shares.uniform_program
+    four_program = descent_shares.four_program
+    four_text = descent_shares.four_text
+    never_more = descent_shares.never_more
+    wide = descent_shares.wide
 
     @claim(
         "printed-recursion-stays",
@@ -369,11 +300,6 @@ class MultipleDescent(Study):
         printed = max(_lowest(p.jacobian[: int(p.ran_away)]) for p in found.printed.values())
         control = ("the printed recursion, at its best", single(printed))
         return compare(at_least(-1e-12), single(lowest), control)
-
-    def _shares(self, found: Found, least: float, times: int, here: str, there: str) -> Evidence:
-        """Share of random starts with so many descents, against that of a control."""
-        control = (there, share(found.counts[there] >= times))
-        return compare(at_least(least), share(found.counts[here] >= times), control)
 
     # --- charts --------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.charts import Chart, Heat, Line, Mark, Panel, Points, Reference, Span
-from dynascope.probes.curves import descents
+from dynascope.probes.curves import bump, descents
 from dynascope.probes.entries import entry_kinds
 from dynascope.studies.swing_by.drawing import curve, loss_panel
 from dynascope.studies.swing_by.theorem import LemmaRun
@@ -124,13 +124,11 @@ def dips(
 
 
 def regime(
-    sizes: Sequence[float],
-    peak: np.ndarray,
-    rise: np.ndarray,
-    strengths: np.ndarray,
-    theorem: LemmaRun,
+    runs: xr.Dataset, sizes: Sequence[float], strengths: np.ndarray, theorem: LemmaRun
 ) -> Chart:
     """The peak of the minor entry from ordinary starts down to the theorem's own."""
+    peak = np.abs(runs["input_jacobian"].values[:, :, 0, 1]).max(axis=1)
+    rise = bump(runs["test_loss"].values)
     power = (1 - strengths[0] / strengths[1]) / 2
     far = np.geomspace(theorem.constants.omega, sizes[0], 50)
     guide = peak[-1] * (far / sizes[-1]) ** power
