@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from dynascope import __version__
-from dynascope.cli import doctor, exporting, graph, listing, records, running, sweeping
+from dynascope.cli import doctor, exporting, graph, listing, orbit, records, running, sweeping
 from dynascope.cli.explain import CTRL_C, explain
 from dynascope.cli.talk import Stopped
 from dynascope.core.errors import unknown
@@ -69,6 +69,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "export": exporting.export,
     "forget": records.forget,
     "graph": graph.graph,
+    "orbit": orbit.orbit,
     "doctor": doctor.doctor,
 }
 for _name, _command in _COMMANDS.items():

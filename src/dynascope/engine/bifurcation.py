@@ -98,10 +98,10 @@ def bifurcation(
 def visited_values(
     f: Callable, rates: tuple[float, float], start: float, burn: int = 1000
 ) -> tuple[float, float] | None:
-    """Lowest and highest value that descents visit over a stretch of rates, and a margin.
+    """Between which values to draw a diagram: where 99% of the visits fall, and a margin.
 
     Returns:
-        The two values, to draw a diagram between; None if every descent escapes.
+        Lowest and highest value; None if every descent escapes.
     """
     etas = np.linspace(*rates, 400)
     x = steps_of(f, np.full_like(etas, start), etas, burn)
@@ -112,8 +112,9 @@ def visited_values(
     kept = np.array(seen)[:, np.isfinite(x) & (np.abs(x) < LARGE * max(1.0, abs(start)))]
     if not kept.size:
         return None
-    margin = 0.05 * float(np.ptp(kept)) or 0.05 * max(1.0, float(np.abs(kept).max()))
-    return float(kept.min()) - margin, float(kept.max()) + margin
+    low, high = (float(v) for v in np.quantile(kept, (0.005, 0.995)))
+    margin = max(0.1 * (high - low), 1e-3 * max(abs(low), abs(high), 1e-3))
+    return low - margin, high + margin
 
 
 def _call(f: Callable, etas: np.ndarray, start: float, values: tuple, steps: int, sizes: tuple):

@@ -19,15 +19,16 @@ def _steps(f: Callable, x: jax.Array, rate: jax.Array, n: jax.Array) -> jax.Arra
     return jax.lax.fori_loop(0, n, lambda _, y: y - rate * slope(y), x)
 
 
-def steps(f: Callable, x: np.ndarray | float, rate: float, n: int) -> np.ndarray:
-    """Where n steps lead from every x, in float64.
+def steps(f: Callable, x: np.ndarray | float, rate: np.ndarray | float, n: int) -> np.ndarray:
+    """Where n steps lead from every x, each at its own rate or all at one, in float64.
 
     Example:
         >>> float(steps(lambda x: x**2 / 2, 1.0, 0.5, 3))
         0.125
     """
     with jax.enable_x64(True), foreign():
-        return np.asarray(_steps(f, np.asarray(x, np.float64), np.float64(rate), np.int64(n)))
+        start, etas = np.asarray(x, np.float64), np.asarray(rate, np.float64)
+        return np.asarray(_steps(f, start, etas, np.int64(n)))
 
 
 @partial(jax.jit, static_argnums=0)

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from dynascope.numerics.iteration import doubling, steps
 from dynascope.theories.one_dimension import Flip, Orbit, check_rate
 
-LONGEST = 64  # periods up to this are looked for
+MOST_BIRTHS = 6  # orbits in turn that are looked for: 5 doublings lead from period 2 to 64
 FEIGENBAUM = 4.669201609102990  # limit of the ratios of successive distances of doublings
 
 
@@ -49,20 +49,23 @@ def predict(edge: Flip, learning_rate: float) -> Prediction:
     if edge.kind == "no orbit":
         return Prediction("diverges", None)
     orbit = edge.orbit(rate)
-    while orbit and not orbit.stable and orbit.period < LONGEST:
-        orbit = _doubled(edge, orbit)
+    for _ in range(MOST_BIRTHS):
+        if orbit and not orbit.stable:
+            orbit = _next(edge, orbit)
     if orbit is None or not orbit.stable:
         return Prediction("undecided", None)
     return Prediction(f"period-{orbit.period}", orbit)
 
 
-def _doubled(edge: Flip, orbit: Orbit) -> Orbit | None:
-    """The orbit of twice the period that was born from this one; None if there is none."""
-    if orbit.multiplier >= 1:
-        return None
-    x, n, rate = orbit.points[-1], 2 * orbit.period, orbit.learning_rate
-    # Beside an orbit that has lost its stability by a flip, two rounds first lead away, and
-    # the new orbit is where they first lead back.
+def _next(edge: Flip, orbit: Orbit) -> Orbit | None:
+    """The orbit that was born when this one lost its stability; None if there is none.
+
+    At a multiplier of -1 that has twice the period; at 1 it has the same one, beside an orbit
+    of a function with a mirror symmetry.
+    """
+    n = orbit.period if orbit.multiplier >= 1 else 2 * orbit.period
+    x, rate = orbit.points[-1], orbit.learning_rate
+    # Close to the old orbit n steps lead away from it; the new one is where they first lead back.
     away = x + edge.length * np.geomspace(1e-5, 1, 2000)
     beyond = steps(edge.f, away, rate, n) - away
     turns = np.flatnonzero((beyond[:-1] > 0) & (beyond[1:] <= 0))

@@ -174,7 +174,7 @@ class Flip:
         return 2 / below if change < 0 < below else None
 
     def _leading(self) -> float:
-        """Factor of kappa = leading * a^power to lowest order; 0 if every term up to order 6 vanishes."""
+        """Factor in kappa = leading * a^power, to lowest order; 0 if all vanish up to order 6."""
         _, _, f2, _, _, _, f6 = self.derivatives
         if self._power() == 4:
             return -f6 / (120 * f2)
