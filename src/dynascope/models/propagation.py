@@ -59,7 +59,7 @@ def _bethe(graph: GraphInput) -> Apply:
 
 
 def _pagerank(graph: GraphInput) -> Apply:
-    """t (I - (1 - t) S)^-1 with S = D^-1/2 A D^-1/2, by Horner's rule."""
+    """Sum the series of t (I - (1 - t) S)^-1, S = D^-1/2 A D^-1/2, by Horner's rule."""
     step = _normalized(graph)
 
     def apply(h: jax.Array) -> jax.Array:

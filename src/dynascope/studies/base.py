@@ -37,6 +37,7 @@ class Study(Spec):
     title: ClassVar[str]
     source: ClassVar[str]
     scales: ClassVar[dict[str, dict[str, Any]]]  # per scale, the settings that differ
+    exact: ClassVar[bool] = False  # nothing is trained: the plan is empty, `analyse` does it all
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
