@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROWS = 9  # learning rates in the table of a range
 BELOW = 0.1  # the first iterate is this far below the minimum
-DIAGRAM = {"columns": 700, "bins": 500, "per_column": 40, "steps": 3000, "looks": 300}
+DIAGRAM = {"columns": 420, "bins": 300, "per_column": 60, "steps": 3000, "looks": 300}
 
 
 def orbit(

@@ -72,7 +72,10 @@ def _next(edge: Flip, orbit: Orbit) -> Orbit | None:
     if not len(turns):
         return None
     low, high = away[turns[0]], away[turns[0] + 1]
-    first = brentq(lambda y: float(steps(edge.f, y, rate, n)) - y, low, high, xtol=1e-15)
+    try:
+        first = brentq(lambda y: float(steps(edge.f, y, rate, n)) - y, low, high, xtol=1e-15)
+    except ValueError:  # between the two, some points escape: no orbit that attracts is there
+        return None
     points = tuple(sorted(float(steps(edge.f, first, rate, k)) for k in range(n)))
     return Orbit(rate, points, edge.round_multiplier(rate, points))
 
