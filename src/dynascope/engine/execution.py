@@ -14,7 +14,6 @@ from dynascope.core.errors import Interrupted
 from dynascope.core.progress import Progress
 from dynascope.core.records import Sink
 from dynascope.dynamics import Dynamics
-from dynascope.numerics.compilation_cache import compilation_cache
 from dynascope.engine.dataset import Labeller, provenance
 from dynascope.engine.drive import drive, row_of
 from dynascope.engine.experiment import Experiment, make_experiment
@@ -22,6 +21,7 @@ from dynascope.engine.lanes import stack
 from dynascope.engine.program import program
 from dynascope.engine.record import Record
 from dynascope.models import Model
+from dynascope.numerics.compilation_cache import compilation_cache
 from dynascope.numerics.precision import precision
 from dynascope.probes.base import Probe
 from dynascope.tasks import Task
