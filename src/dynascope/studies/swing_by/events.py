@@ -6,8 +6,9 @@ import numpy as np
 import xarray as xr
 
 from dynascope.probes.curves import Descents, descents
+from dynascope.theories.entry_flow import peak_identity
 from dynascope.theories.schur import naive_times, schur_complements, schur_times
-from dynascope.theories.stages import crossing_times, half_crossings
+from dynascope.theories.stages import crossing_times, growth_stops, half_crossings
 
 
 def theory_gaps(run: xr.Dataset, theory: xr.Dataset) -> tuple[float, float]:
@@ -102,6 +103,24 @@ def peaks(jacobian: np.ndarray) -> np.ndarray:
     """W at the moment at which |w12| is largest, (run, time, d, d) to (run, d, d)."""
     place = np.abs(jacobian[:, :, 0, 1]).argmax(axis=1)
     return jacobian[np.arange(len(jacobian)), place]
+
+
+def identity_gap(jacobian: np.ndarray, strengths: np.ndarray) -> float:
+    """How far W is from the identity that holds where |w12| peaks, for d = 2.
+
+    Example:
+        >>> identity_gap(np.diag([0.0, 0.8]), np.array([1.0, 3.0]))
+        0.0
+    """
+    left, right = peak_identity(jacobian, strengths)
+    return float(abs(left / right - 1))
+
+
+def plateaus(runs: xr.Dataset) -> np.ndarray:
+    """Largest test loss after the second concept is learned (w22 above 0.99), one a seed."""
+    learned = growth_stops(runs["input_jacobian"].values, runs["time"].values)[:, 1]
+    after = runs["time"].values >= learned[:, None]
+    return np.where(after, runs["test_loss"].values, 0.0).max(axis=1)
 
 
 def times_to_half(

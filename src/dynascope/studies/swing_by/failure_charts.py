@@ -73,12 +73,12 @@ def late(found: Found) -> Chart:
     """Share of starts that seem stuck, and measured against predicted times."""
     names = ("A", "A squared", "A squared, run on")
     shares = [share(found.below[n]) for n in ("text", "program", "program, run on")]
-    some = slice(None, None, max(1, -(-len(found.schur) // MOST_POINTS)))
-    ends = (float(found.naive.min()), float(found.measured.max()))
-    marks = (
-        Points(found.naive[some], found.measured[some], "naive estimate", role="control"),
-        Points(found.schur[some], found.measured[some], "Schur law", group=0),
-        Line(ends, ends, "measured = predicted", role="theory"),
+    seen = np.flatnonzero(np.isfinite(found.measured))[:MOST_POINTS]
+    measured = found.measured[seen]
+    marks: tuple[Mark, ...] = (
+        Points(found.naive[seen], measured, "naive estimate", role="control"),
+        Points(found.schur[seen], measured, "Schur law", group=0),
+        Line(np.sort(measured), np.sort(measured), "measured = predicted", role="theory"),
         Reference("y", found.end, "the figure ends"),
     )
     return Chart(

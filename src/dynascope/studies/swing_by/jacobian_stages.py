@@ -22,15 +22,23 @@ from dynascope.engine.record import Evenly, LogSpaced
 from dynascope.models import TiedLinear
 from dynascope.probes import Growth, InputJacobian, Noise, Suppression, TestLoss
 from dynascope.studies.base import Study, chart, claim
-from dynascope.studies.comparisons import Evidence, at_least, at_most, compare, share, single
+from dynascope.studies.comparisons import (
+    Evidence,
+    at_least,
+    at_most,
+    compare,
+    not_applicable,
+    share,
+    single,
+)
 from dynascope.studies.swing_by import entry_claims, law_claims, stage_charts, theorem_claims
-from dynascope.studies.swing_by.events import double_events, peaks, times_to_half
+from dynascope.studies.swing_by.events import double_events, identity_gap, peaks, times_to_half
 from dynascope.studies.swing_by.starts import correlated, signal
 from dynascope.studies.swing_by.theorem import LemmaRun, lemma_runs
 from dynascope.studies.swing_by.theorem_claims import SIZES
 from dynascope.tasks import IdentityMapping
 from dynascope.theories import SymmetricTwoLayer
-from dynascope.theories.entry_flow import peak_identity, suppression_threshold
+from dynascope.theories.entry_flow import suppression_threshold
 from dynascope.theories.stages import largest_dips
 
 AXIS = "model.initial_jacobian"
@@ -231,16 +239,14 @@ class JacobianStages(Study):
         """Share of the rises; the growth of w22 is not when it rises."""
         e = found.random
         rises = np.isfinite(e["rise start"])
+        if not rises.any():
+            return not_applicable("No start of this run has a rising test loss; take more seeds.")
         start, end = e["rise start"][rises], e["rise end"][rises]
         inside = (start >= e["peak 12"][rises]) & (end <= e["half 11"][rises])
         early = end <= e["half 22"][rises]
         return compare(at_least(0.9), share(inside), ("before w22 reaches one half", share(early)))
 
-    @claim(
-        "strongest-never-dips",
-        "The major entry of the strongest concept never falls.",
-        "001 section 4.2.1",
-    )
+    @claim("strongest-never-dips", "The strongest major entry never falls.", "001 section 4.2.1")
     def strongest(self, found: Found) -> Evidence:
         """Largest dip over all starts and signals; the weak entry must dip."""
         paths = [found.runs[n]["input_jacobian"].values for n in ("starts", "signals", "random")]
@@ -301,11 +307,11 @@ class JacobianStages(Study):
         """Worst ratio over signals and starts; half-way to the peak it must miss."""
         a = signal(self.task)
         starts = peaks(found.runs["starts"]["input_jacobian"].values[: len(CORRELATIONS), 0])
-        gaps = [_identity_gap(w, a) for w in starts]
-        gaps += [_identity_gap(w, b) for w, b in zip(found.at_peak, self._signals(), strict=True)]
+        gaps = [identity_gap(w, a) for w in starts]
+        gaps += [identity_gap(w, b) for w, b in zip(found.at_peak, self._signals(), strict=True)]
         run = found.runs["reference"]["input_jacobian"].values[0]
         early = run[np.abs(run[:, 0, 1]).argmax() // 2]
-        control = ("half-way to the peak", single(_identity_gap(early, a)))
+        control = ("half-way to the peak", single(identity_gap(early, a)))
         return compare(at_most(0.01), single(max(gaps)), control)
 
     def _signals(self) -> list[np.ndarray]:
@@ -391,8 +397,3 @@ class JacobianStages(Study):
     def kinds(self, found: Found) -> Chart:
         """Fig. 4: the kinds of entries."""
         return stage_charts.kinds(dimension=5, concepts=3)
-
-
-def _identity_gap(jacobian: np.ndarray, strengths: np.ndarray) -> float:
-    left, right = peak_identity(jacobian, strengths)
-    return float(abs(left / right - 1))

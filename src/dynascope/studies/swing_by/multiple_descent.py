@@ -22,7 +22,16 @@ from dynascope.models import TiedLinear
 from dynascope.probes import InputJacobian, TestLoss
 from dynascope.probes.curves import Descents, count_descents, descents
 from dynascope.studies.base import Study, chart, claim
-from dynascope.studies.comparisons import Evidence, at_least, at_most, compare, near, share, single
+from dynascope.studies.comparisons import (
+    Evidence,
+    at_least,
+    at_most,
+    compare,
+    near,
+    not_applicable,
+    share,
+    single,
+)
 from dynascope.studies.swing_by import descent_shares
 from dynascope.studies.swing_by.descent_charts import (
     SMALL_RISE,
@@ -38,6 +47,7 @@ from dynascope.theories.entry_flow import suppression_threshold
 from dynascope.theories.tied_flow import PrintedPath, printed_recursion
 
 REFERENCES = ("triple, text", "triple, program", "quadruple, text", "quadruple, program")
+NO_TRIPLE = "No start of this run descends three times; take more seeds."
 LEARNT_BY = 0.7  # "about 1": the threshold of suppression lies at 0.84 (A) and 0.76 (A squared)
 
 
@@ -228,6 +238,8 @@ class MultipleDescent(Study):
     def second_grows(self, found: Found) -> Evidence:
         """Share of triple descents; w33, which does the suppressing, must come before."""
         e = found.events
+        if not e["half 33"].size:
+            return not_applicable(NO_TRIPLE)
         control = ("w33 in place of w22", share(e["half 33"] > e["fallen 23"]))
         return compare(at_least(0.8), share(e["half 22"] > e["fallen 23"]), control)
 
@@ -239,6 +251,8 @@ class MultipleDescent(Study):
     def minor_decays(self, found: Found) -> Evidence:
         """Share of triple descents; the peak of w23 finds w22 still small."""
         e = found.events
+        if not e["half 33"].size:
+            return not_applicable(NO_TRIPLE)
         level = float(np.median(e["w22 at peak 12"]))
         control = ("the peak of w23", share(e["w22 at peak 23"] > LEARNT_BY))
         return compare(
@@ -259,6 +273,8 @@ class MultipleDescent(Study):
     def first_grows(self, found: Found) -> Evidence:
         """Share of triple descents; w22, which does the suppressing, must come before."""
         e = found.events
+        if not e["half 33"].size:
+            return not_applicable(NO_TRIPLE)
         control = ("w22 in place of w11", share(e["half 22"] > e["fallen 12"]))
         return compare(at_least(0.8), share(e["half 11"] > e["fallen 12"]), control)
 

@@ -28,17 +28,18 @@ from dynascope.studies.comparisons import (
     average,
     compare,
     near,
+    not_applicable,
     share,
     single,
 )
 from dynascope.studies.swing_by import failure_charts
-from dynascope.studies.swing_by.events import theory_gaps, times_to_half
+from dynascope.studies.swing_by.events import plateaus, theory_gaps, times_to_half
 from dynascope.studies.swing_by.starts import signal
 from dynascope.tasks import IdentityMapping
 from dynascope.theories import SymmetricTwoLayer
 from dynascope.theories.base import initial_jacobian
 from dynascope.theories.schur import bottleneck_loss, schur_complements
-from dynascope.theories.stages import growth_stops, smallest_shares
+from dynascope.theories.stages import smallest_shares
 from dynascope.theories.tied_flow import printed_recursion
 
 WIDTHS = (1, 2, 3)
@@ -151,9 +152,8 @@ class SimFailure(Study):
             for n in ("text", "program", "program, run on")
         }
         lowest = smallest_shares(on["input_jacobian"].values)
-        return Found(
-            runs, theory, shown, self._end(), below, measured, schur, naive, own, lowest
-        )  # fmt: skip
+        times = (measured, schur, naive)
+        return Found(runs, theory, shown, self._end(), below, *times, own, lowest)
 
     def headline(self, found: Found) -> Headline:
         """The shown seed, through the end of the figure and on."""
@@ -187,14 +187,14 @@ class SimFailure(Study):
     @claim(
         "rests-at-the-false-corner",
         "On the way the output rests at (0, mu_2, mu_3): the loss is half the square of mu_1, "
-        "to 2 %.",
+        "to 1 %.",
         "001 E.2, Fig. 10",
     )
     def rests(self, found: Found) -> Evidence:
         """Median loss on the plateau; with A the weakest concept is not suppressed that far."""
         corner = self.task.means[0] ** 2 / 2
-        program, text = (float(np.median(_plateau(found.runs[n]))) for n in ("program", "text"))
-        return compare(near(corner, 0.02 * corner), single(program), ("A", single(text)))
+        program, text = (float(np.median(plateaus(found.runs[n]))) for n in ("program", "text"))
+        return compare(near(corner, 0.01 * corner), single(program), ("A", single(text)))
 
     @claim(
         "fails-with-text",
@@ -217,6 +217,8 @@ class SimFailure(Study):
     def never_grows(self, found: Found) -> Evidence:
         """Share of the stuck starts that are still stuck at the end of the longer run."""
         stuck = found.below["program"]
+        if not stuck.any():
+            return not_applicable("No start of this run seems stuck when the figure ends.")
         return compare(
             at_least(0.95),
             share(found.below["program, run on"][stuck]),
@@ -271,7 +273,8 @@ class SimFailure(Study):
 
     @claim(
         "theory-over-simulation",
-        "The exact flow follows the simulated test loss within 5 % of its first value, to the end.",
+        "The exact flow follows the simulated test loss within 10 % of its first value, to the "
+        "end.",
         "001 (4.3), with the factor 2 that its derivation drops",
     )
     def theory_over_simulation(self, found: Found) -> Evidence:
@@ -280,7 +283,7 @@ class SimFailure(Study):
         gap, printed = theory_gaps(run, found.theory)
         coarse = self.learning_rate * float(signal(self.task.as_in("code")).max())
         return compare(
-            at_most(0.05),
+            at_most(0.1),
             single(gap),
             ("the same flow read at the printed clock", single(printed)),
             f"The printed rate is coarse for the strongest signal: {coarse:.2g} of it per step.",
@@ -390,10 +393,3 @@ class SimFailure(Study):
     def below(self, found: Found) -> Chart:
         """Leaving the initial phase from below (E.3)."""
         return failure_charts.below(found)
-
-
-def _plateau(runs: xr.Dataset) -> np.ndarray:
-    """Largest test loss after the second concept is learned (w22 above 0.99), one a seed."""
-    learned = growth_stops(runs["input_jacobian"].values, runs["time"].values)[:, 1]
-    after = runs["time"].values >= learned[:, None]
-    return np.where(after, runs["test_loss"].values, 0.0).max(axis=1)
