@@ -1,0 +1,52 @@
+"""Walk counting at smoke scale: a small regular graph decides the order."""
+
+from __future__ import annotations
+
+import pytest
+
+from dynascope.studies import studies
+
+WANTED = {
+    "gin-best-regular": "holds",
+    "gin-best-cora": "not_applicable",
+    "floor-regular": "holds",
+    "floor-cora": "not_applicable",
+    "table-2-2-adjacency": "not_applicable",
+    "table-2-2-gin": "not_applicable",
+}
+
+
+def test_verdicts(verdicts):
+    assert verdicts("walk-counting") == WANTED
+
+
+def test_floors_lie_below_what_was_reached(outcomes):
+    """No model may end below what its classes allow on the whole graph."""
+    outcome = outcomes("walk-counting")
+    study = studies.get("walk-counting").at("smoke")
+    found = study.analyse(dict(zip(study.plan(), outcome.datasets(), strict=True)))
+    task = study.regular
+    share = task.training_nodes / task.nodes
+    for name, floor in found.floor["regular"].items():
+        both = share * found.train["regular"][name] + (1 - share) * found.test["regular"][name]
+        assert (both >= floor * (1 - 1e-5)).all(), name
+
+
+def test_paper_scale_is_the_printed_setting():
+    study = studies.get("walk-counting").at("paper")
+    assert study.steps == 20_000
+    assert (study.regular.nodes, study.regular.degree, study.regular.training_nodes) == (
+        1000,
+        6,
+        300,
+    )
+    assert (study.cora.length, study.cora.training_nodes) == (2, 1000)
+
+
+def test_charts_and_headline(outcomes):
+    outcome = outcomes("walk-counting")
+    assert [c.name for c in outcome.charts] == ["table", "curves"]
+    measured, printed = outcome.charts[0].panels[0].marks
+    assert measured.names == printed.names == ("GIN", "GA-MLP-A")
+    assert outcome.result.headline.y[-1] < outcome.result.headline.theory[-1]
+    assert printed.y[0] == pytest.approx(-3.5833, abs=1e-3)
