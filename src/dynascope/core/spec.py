@@ -43,7 +43,7 @@ class Spec:
 
     def __post_init__(self) -> None:
         """Bring every field to its annotated type, then let the subclass check values."""
-        for name, hint in _hints(type(self)).items():
+        for name, hint in _hints(type(self)).items():  # type: ignore[arg-type]
             object.__setattr__(self, name, coerce(getattr(self, name), hint, name))
         self.check()
 
