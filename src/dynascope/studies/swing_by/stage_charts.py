@@ -42,8 +42,8 @@ def stages(run: xr.Dataset, theory: xr.Dataset, strengths: np.ndarray) -> Chart:
         "stages",
         "Three stages of the Jacobian",
         "Initial growth: all entries grow, the loss falls. First suppression: w22 nears 1 and "
-        "pushes w12 down; the loss rises although nothing is forgotten. Second growth: w11 takes "
-        "over. The exact flow (dashed) lies on the simulation.",
+        "pushes w12 down; the first output, which lived on w12, shrinks and the loss rises. Second "
+        "growth: w11 takes over. The exact flow (dashed) lies on the simulation.",
         (
             loss_panel((*spans, *entries), "Jacobian entries", "entry"),
             replace(loss_panel((*spans, *losses), "Test loss"), y_scale="log"),
