@@ -25,6 +25,19 @@ def _once(f: Callable) -> Callable:
     return lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1]
 
 
+def _tower(f: Callable, order: int) -> Callable:
+    """All derivatives at once: each level adds the tangent of the highest one below it."""
+    if order == 0:
+        return lambda x: (f(x),)
+    below = _tower(f, order - 1)
+
+    def level(x: jax.Array) -> tuple[jax.Array, ...]:
+        values, tangents = jax.jvp(below, (x,), (jnp.ones_like(x),))
+        return (*values, tangents[-1])
+
+    return level
+
+
 def derivatives(f: Callable, x: float, order: int) -> tuple[float, ...]:
     """The value of a function and its derivatives at a point, in float64.
 
@@ -41,9 +54,8 @@ def derivatives(f: Callable, x: float, order: int) -> tuple[float, ...]:
         (8.0, 12.0, 12.0, 6.0, 0.0)
     """
     with jax.enable_x64(True), foreign():
-        nested = [derivative(f, k) for k in range(order + 1)]
-        values = jax.jit(lambda at: jnp.stack([g(at) for g in nested]))(jnp.float64(x))
-        return tuple(np.asarray(values).tolist())
+        values = jax.jit(_tower(f, order))(jnp.float64(x))
+        return tuple(float(value) for value in values)
 
 
 def scalar(f: Callable) -> Callable[[float], float]:
