@@ -34,32 +34,37 @@ def cli():
     return call
 
 
-@pytest.fixture(scope="module")
-def tiny():
-    """The tiny study, known to the registry while a module's tests run."""
+@contextlib.contextmanager
+def _known():
+    """The tiny study in the registry, and out of it again for everybody else's tests."""
     from dynascope.studies import studies
 
     from .tiny import Tiny
 
+    before = Tiny.name in studies
     studies.add(Tiny.name, Tiny)
-    yield Tiny
-    del studies._things[Tiny.name]
+    try:
+        yield Tiny
+    finally:
+        if not before:
+            del studies._things[Tiny.name]
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """The tiny study, known to the registry while a module's tests run."""
+    with _known() as study:
+        yield study
 
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory):
     """A results folder with the tiny study at smoke scale and a sweep; not to be changed."""
-    from dynascope.studies import studies
-
-    from .tiny import Tiny
-
     folder = tmp_path_factory.mktemp("filled")
-    studies.add(Tiny.name, Tiny)
-    with _home(folder):
+    with _home(folder), _known():
         first = call("run", "tiny", "--scale", "smoke")
         second = call("sweep", "--over", "model.init_scale=0.1,0.2", "--steps", "40",
                       "--seeds", "2", "--set", "record.points=5")  # fmt: skip
-    del studies._things[Tiny.name]
     assert first.code == second.code == 0, first.err + second.err
     return folder, first, second
 

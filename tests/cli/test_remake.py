@@ -85,6 +85,9 @@ EXPERIMENTS = {
         TASK, TiedLinear(4), GradientDescent(0.1),
         {"steps": 7, "probes": (OutputAt((1.0, 0, 0, 0), name="weak"), OutputAt())},
     ),
+    "a renamed probe": (
+        TASK, TiedLinear(4), GradientDescent(0.1), {"steps": 7, "probes": (Loss(name="goal"),)},
+    ),
     "chosen places": (TASK, TiedLinear(4), GradientDescent(0.1), {"steps": 7, "record": At((2,))}),
     "axes": (
         IdentityMapping(), MLP(2, 4, "linear"), GradientDescent(0.1),
@@ -96,7 +99,7 @@ EXPERIMENTS = {
         GradientDescent(0.1), {"steps": 7},
     ),
 }  # fmt: skip
-BEYOND_THE_COMMAND = {"a schedule", "named probes", "chosen places"}
+BEYOND_THE_COMMAND = {"a schedule", "named probes", "a renamed probe", "chosen places"}
 
 
 @pytest.mark.parametrize("case", EXPERIMENTS)

@@ -22,7 +22,7 @@ def process(script: str, **environment: str) -> subprocess.CompletedProcess:
         ["bash", "-o", "pipefail", "-c", script.replace("PYTHON", sys.executable)],
         capture_output=True,
         text=True,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONUNBUFFERED": "", **environment},  # buffers hide late errors
     )
 
 

@@ -12,7 +12,7 @@ from dynascope.engine import Experiment
 from dynascope.engine.record import Evenly
 from dynascope.models import TiedLinear
 from dynascope.probes import Loss, TestLoss
-from dynascope.studies.base import Study, chart, claim
+from dynascope.studies.base import Study, chart, claim, studies
 from dynascope.studies.comparisons import Evidence, at_most, average, compare, single
 from dynascope.tasks import IdentityMapping
 
@@ -65,6 +65,10 @@ class Tiny(Study):
         run = found["fast"].isel(seed=0)
         line = Line(run["time"].values, run["loss"].values, "loss")
         return Chart("curve", "The loss", "It falls.", (Panel((line,)),))
+
+
+# Contract tests walk the registry: only the command line's own tests put it back there.
+del studies._things[Tiny.name]
 
 
 def _share(run):

@@ -45,6 +45,8 @@ def resumable(plan: Mapping[str, Experiment], store: Store) -> Iterator[None]:
 def _kept(plan: Mapping[str, Experiment], store: Store) -> str:
     from dynascope.core.spec import fingerprint
 
+    if not plan:
+        return "nothing is kept of a study without experiments"
     keys = {fingerprint(e): label for label, e in plan.items()}
     entries = [e for e in store.runs("run") if e.fingerprint in keys]
     finished = {e.fingerprint for e in entries if e.outcome == "finished"}

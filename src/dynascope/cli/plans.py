@@ -28,10 +28,15 @@ def show_plan(
     from dynascope.sweeps.estimate import plan
 
     found = plan(experiments, store, again)
-    seconds, recorded = sum(e.seconds for e in found), sum(e.bytes for e in found)
+    # Without experiments a study works its numbers out exactly, and how long is not known.
+    seconds = sum(e.seconds for e in found) if found else None
+    recorded = sum(e.bytes for e in found)
     if as_json:
         emit({**about, "experiments": [asdict(e) for e in found], "seconds": seconds,
               "bytes": recorded})  # fmt: skip
+        return
+    if seconds is None:
+        print("no experiments: nothing is trained, so there is no estimate")
         return
     table(COLUMNS, [_row(e) for e in found])
     print(f"in total about {duration(seconds)} and {size(recorded)} before compression")
