@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -54,16 +55,27 @@ def derivatives(f: Callable, x: float, order: int) -> tuple[float, ...]:
         (8.0, 12.0, 12.0, 6.0, 0.0)
     """
     with jax.enable_x64(True), foreign():
-        values = jax.jit(_tower(f, order))(jnp.float64(x))
-        return tuple(float(value) for value in values)
+        return tuple(float(value) for value in _all(f, order, np.float64(x)))
 
 
-def scalar(f: Callable) -> Callable[[float], float]:
-    """A traced function of one number as a compiled function from float to float, in float64."""
-    compiled = jax.jit(f)
+@partial(jax.jit, static_argnums=(0, 1))
+def _all(f: Callable, order: int, x: jax.Array) -> tuple[jax.Array, ...]:
+    return _tower(f, order)(x)
+
+
+def scalar(f: Callable, order: int) -> Callable[[float], float]:
+    """A derivative as a compiled function from float to float, in float64.
+
+    Equal functions, such as two expressions of the same text, are compiled once.
+    """
 
     def call(x: float) -> float:
         with jax.enable_x64(True), foreign():
-            return float(compiled(np.float64(x)))
+            return float(_one(f, order, np.float64(x)))
 
     return call
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _one(f: Callable, order: int, x: jax.Array) -> jax.Array:
+    return derivative(f, order)(x)

@@ -21,7 +21,7 @@ from typing import Literal
 from scipy.optimize import brentq
 
 from dynascope.core.errors import bad
-from dynascope.numerics.derivatives import derivative, derivatives, scalar
+from dynascope.numerics.derivatives import derivatives, scalar
 from dynascope.numerics.expressions import parse
 from dynascope.theories.minimum import find_minimum
 
@@ -248,7 +248,7 @@ def flip(f: str | Callable, near: float) -> Flip:
     """
     function = parse(f) if isinstance(f, str) else f
     name = f if isinstance(f, str) else getattr(f, "__name__", "f")
-    slope, curvature = (scalar(derivative(function, k)) for k in (1, 2))
+    slope, curvature = (scalar(function, k) for k in (1, 2))
     minimum = find_minimum(slope, curvature, near)
     found = derivatives(function, minimum, HIGHEST)
     return Flip(name, minimum, found, function, slope, curvature)
