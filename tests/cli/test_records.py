@@ -52,6 +52,7 @@ def test_an_empty_results_folder_has_no_records(cli, home):
 
 
 def test_show_gives_origin_settings_and_the_command(cli, full, ids):
+    assert ids["sweep"] in cli("show", "last").out
     answer = cli("show", ids["study"][:6])
     manifest = Store().manifest(ids["study"])
     for expected in (manifest["fingerprint"], manifest["attrs"]["versions"]["jax"], "tiny smoke"):

@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from dynascope.cli import running
+from dynascope.cli.options import study_names
 from dynascope.store import Store
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -134,6 +135,23 @@ def test_dry_run_tells_plan_and_cost_and_runs_nothing(cli, home):
     assert [e["label"] for e in found["experiments"]] == ["fast", "slow"]
     assert found["bytes"] == 2 * 2 * 11 * 2 * 8  # experiments, seeds, looks, probes, float64
     assert found["seconds"] == sum(e["seconds"] for e in found["experiments"]) > 0
+
+
+def test_dry_run_of_a_study_that_trains_nothing_has_no_estimate(cli, home, monkeypatch):
+    from .tiny import Tiny
+
+    monkeypatch.setattr(Tiny, "plan", lambda self: {})
+    assert "nothing is trained" in cli("run", "tiny", "--dry-run").out
+    found = json.loads(cli("run", "tiny", "--dry-run", "--json").out)
+    assert found["experiments"] == [] and found["seconds"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", study_names())
+def test_every_study_has_a_plan_that_can_be_priced(cli, home, name):
+    found = json.loads(cli("run", name, "--scale", "smoke", "--dry-run", "--json").out)
+    assert all(e["lanes"] >= 1 and 0 < e["seconds"] < 600 for e in found["experiments"])
+    assert not home.exists()
 
 
 def test_dry_run_knows_what_is_stored(cli, full, ids):

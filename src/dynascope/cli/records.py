@@ -101,7 +101,7 @@ def forget(
         list[str],
         typer.Argument(
             metavar="ID",
-            help="Ids, or unique beginnings of them.",
+            help="Ids, unique beginnings of them, or last.",
             autocompletion=options.record_ids,
         ),
     ],
