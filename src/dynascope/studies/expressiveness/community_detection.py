@@ -290,8 +290,8 @@ class CommunityDetectionStudy(Study):
             "by-hardness",
             "Overlap by hardness",
             "Share of communities found above one half, mean over test graphs with two standard "
-            "errors. The Bethe Hessian lies above A where the signal is just detectable; the GCN "
-            "operator falls back where the communities are separate.",
+            "errors; dashed, the second eigenvector's sign on the same graphs. Look at H against A "
+            "above the dotted line, and at the GCN operator where the communities are separate.",
             (Panel(tuple(marks), x_label="signal-to-noise ratio", y_label="overlap"),),
         )
 
@@ -309,7 +309,7 @@ class CommunityDetectionStudy(Study):
         return Chart(
             "beside-the-table",
             "GA-MLP on the GCN operator, beside Table A.2",
-            "Rank 1 is the hardest. The drop at rank 5 is in both: powers of the GCN operator are "
+            "Rank 1 is the hardest. Look at the drop at rank 5: powers of the GCN operator are "
             "averages within a component, and two components of equal kind look alike.",
             (Panel(bars, y_label="overlap"),),
         )
