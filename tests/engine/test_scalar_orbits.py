@@ -42,6 +42,7 @@ def test_escape_is_a_value_with_its_step():
     assert 15 <= observe(quartic, 2.01, 0.9).steps <= 20
     assert observe(parabola, 2.01, -0.1).verdict == "diverges"
     assert observe(parabola, 2.0001, -0.1).verdict == "diverges"
+    assert observe(parabola, 2.0012, 1e-14).verdict == "diverges"  # slow growth is no chaos
 
 
 def test_a_parabola_at_its_limit_swings_forever_and_below_converges():
