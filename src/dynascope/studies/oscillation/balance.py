@@ -145,8 +145,8 @@ class Balance(Study):
         words = f"K = {BEYOND:g}"
         return compare(
             at_most(1 - 1e-9), single(worst), (words, single(found.ratios[BEYOND].max())),
-            f"{count:,} states that stay positive; at K = 1.5 the largest is "
-            f"{found.ratios[1.5].max():.5f}, so the bound is sharp.",
+            f"{count:,} states that stay positive. Ratios near 1 belong to x y near 1. At K = 1.5 "
+            f"the largest is {found.ratios[1.5].max():.5f}, at {BEYOND:g} some exceed 1.",
         )  # fmt: skip
 
     @claim(
