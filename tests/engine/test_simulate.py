@@ -119,6 +119,16 @@ def test_a_resumed_run_equals_an_unbroken_one(monkeypatch, rule, length):
     assert sink.attrs["outcome"] == "finished"
 
 
+def test_ctrl_c_before_the_first_row_leaves_nothing_and_says_so(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(execution, "drive", stop)
+    with pytest.raises(Interrupted) as caught:
+        run(sink=Memory())
+    assert caught.value.partial is None
+
+
 def test_mapped_and_vmapped_lanes_agree(monkeypatch):
     """The rule only chooses the faster way; both are the same mathematics."""
     from dynascope.engine import program

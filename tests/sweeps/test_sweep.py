@@ -10,6 +10,7 @@ import pytest
 import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks, theories
 from dynascope.core.errors import BadInput
+from dynascope.core.spec import fingerprint
 from dynascope.engine.experiment import make_experiment
 from dynascope.store import Store
 from dynascope.sweeps import run_experiment
@@ -44,6 +45,17 @@ def test_dims_are_the_paths_as_written_and_points_equal_their_own_runs():
     point = swept.sel({"task.means[0]": 1.5, "model.width": 3, "dynamics.learning_rate": 0.05})
     assert np.allclose(point["test_loss"], alone["test_loss"], rtol=1e-12)
     assert np.allclose(point["time"], alone["time"])
+
+
+def test_whole_numbers_and_floats_are_the_same_axis():
+    def axes(values):
+        return make_experiment(
+            TASK, models.TiedLinear(2, 0.1), dynamics.GradientDescent(0.01), steps=1, time=None,
+            probes=[probes.Loss()], record=None, seeds=1, dtype=None,
+            over={"model.init_scale": values},
+        )  # fmt: skip
+
+    assert fingerprint(axes([1, 2])) == fingerprint(axes((1.0, 2.0)))
 
 
 def test_only_shapes_and_switches_are_compiled_apart():

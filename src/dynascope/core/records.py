@@ -113,9 +113,10 @@ def result_from_plain(plain: dict[str, Any]) -> StudyResult:
 
     headline = plain["headline"]
     if headline:
-        headline = Headline(**{
+        fields: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in headline.items()
-        })
+        }
+        headline = Headline(**fields)
     return StudyResult(**{
         **plain,
         "notes": tuple(plain["notes"]),

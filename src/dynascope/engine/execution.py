@@ -107,6 +107,8 @@ def execute(
                 drive(lanes, spots, times, experiment.dtype, bar, journal.rows, journal.checkpoint)
         except KeyboardInterrupt:
             ended = "interrupted"
+    if ended == "interrupted" and not journal.anything():
+        raise Interrupted(None)
     seconds = clock.perf_counter() - begun
     run = journal.close(provenance(experiment, seconds, ended, mapped))
     if ended == "interrupted":
@@ -165,6 +167,10 @@ class _Journal:
         self.parts.append(part)
         if self.sink:
             self.sink.append(part, checkpoint())
+
+    def anything(self) -> bool:
+        """Whether there is a row to close with."""
+        return bool(self.parts) or any(window.size for _, window in self.waiting)
 
     def close(self, attrs: dict[str, Any]) -> xr.Dataset:
         """Everything recorded, as one dataset."""

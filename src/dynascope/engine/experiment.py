@@ -47,13 +47,16 @@ class Experiment(Spec):
         clash = next((n for n in names if names.count(n) > 1), None)
         if clash:
             raise bad("probes", clash, "one probe per name", 'give one of them a name="..."')
+        axes = []
         for path, values in self.over:
             if path.split(".")[0] not in ("task", "model", "dynamics"):
                 raise bad("over", path, "a path that starts with task., model. or dynamics.")
             if not values:
                 raise bad(f"over[{path!r}]", values, "at least one value")
-            for value in values:
-                set_path(self._bare(), path, value)
+            # Through the spec and back, so that 1 and 1.0 are the same axis.
+            points = [set_path(self._bare(), path, value) for value in values]
+            axes.append((path, tuple(get_path(point, path) for point in points)))
+        object.__setattr__(self, "over", tuple(axes))
         self._check_pieces()
 
     def _check_length(self) -> None:

@@ -198,7 +198,9 @@ def _provenance(result: StudyResult) -> str:
     rows = [("fingerprint", result.fingerprint), ("took", duration(result.seconds))]
     rows += [("runs", ", ".join(result.runs))] if result.runs else []
     rows += setting_rows(result.provenance)
-    again = f"dynascope run {shlex.quote(result.study)} --scale {shlex.quote(result.scale)}"
+    changes = result.provenance.get("changes", {})
+    settings = [w for path, value in changes.items() for w in ("--set", f"{path}={value}")]
+    again = shlex.join(["dynascope", "run", result.study, "--scale", result.scale, *settings])
     return f"<p>To make it again:</p>\n<pre><code>{_e(again)}</code></pre>\n" + _rows(
         rows, "Provenance"
     )

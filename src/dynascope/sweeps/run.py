@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -115,7 +116,10 @@ def run(
         headline=study.headline(findings),
         runs=tuple(i for i in ids if i),
         seconds=round(time.perf_counter() - begun, 2),
-        provenance={"versions": versions()},
+        provenance={
+            "versions": versions(),
+            "changes": {path: json.dumps(to_plain(v)) for path, v in (changes or {}).items()},
+        },
     )
     return Outcome(result, store.put_study(result), False, store, found)
 
