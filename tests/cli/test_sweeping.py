@@ -95,3 +95,8 @@ def test_again_computes_once_more_and_agrees(cli, full, ids):
     words = ["sweep", "--over", "model.init_scale=0.1,0.2", *SMALL, "--json"]
     again = json.loads(cli(*words, "--again").out)
     assert again["from_store"] is False and again["record"] == ids["sweep"]
+
+
+def test_an_unknown_executor_is_told_in_one_line(cli, home):
+    done = cli("sweep", "--over", "model.init_scale=0.1", "--steps", "1", "--executor", "rey")
+    assert done.code == 2 and "did you mean 'ray'" in done.err and done.err.count("\n") == 1

@@ -45,6 +45,9 @@ def sweep(
             metavar="NAME", help="What to measure, Loss and TestLoss by default; may be repeated."
         ),
     ] = None,
+    executor: Annotated[
+        str, typer.Option(metavar="here|ray", help="This process, or a Ray cluster.")
+    ] = "here",
     dry_run: options.DryRun = False,
     again: options.Again = False,
     as_json: options.Json = False,
@@ -79,7 +82,13 @@ def sweep(
     key = fingerprint(experiment)
     stored = None if again else store.find(key)
     with resumable({label: experiment}, store):
-        found = run_experiment(experiment, store=store, again=again, label=label)
+        found = run_experiment(
+            experiment,
+            store=store,
+            again=again,
+            executor=executor,
+            label=label,  # type: ignore[arg-type]
+        )
     record, points = stored or store.find(key), summarise(found)
     if as_json:
         emit({"record": record, "seconds": found.attrs["seconds"], "from_store": bool(stored),
