@@ -71,6 +71,7 @@ def test_a_range_is_a_table_and_a_picture(cli, tmp_path, monkeypatch):
         ((QUARTIC, "--near", "1", "--learning-rate", "inf"), "finite number above 0"),
         ((QUARTIC, "--near", "1", "--learning-rate", "-1"), "finite number above 0"),
         ((QUARTIC, "--near", "1", "--start", "inf", "--learning-rate", "1"), "--start"),
+        (("log(x)**2", "--near", "1.1", "--start", "-1"), "finite slope"),
         ((QUARTIC, "--near", "1", "--from", "1"), "both --from and --to"),
         ((QUARTIC, "--near", "1", "--from", "2", "--to", "1"), "below --to"),
         ((QUARTIC, "--near", "1", "--from", "1", "--to", "2", "--learning-rate", "1"), "either"),

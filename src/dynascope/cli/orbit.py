@@ -60,6 +60,8 @@ def orbit(
 
     edge = flip(function, near)
     begin = edge.minimum - BELOW if start is None else start
+    if not math.isfinite(edge.slope(begin)):
+        raise bad("--start", begin, "a point where the function has a finite slope")
     about = _about(function, edge)
     rates = _rates(learning_rate, first, last)
     rows = [_row(edge, rate, begin) for rate in rates]
