@@ -17,6 +17,7 @@ import xarray as xr
 from dynascope.core.charts import Bars, Chart, Line, Mark, Panel, Reference
 from dynascope.core.randomness import key_for
 from dynascope.core.records import Headline, Measured
+from dynascope.core.spec import with_leaves
 from dynascope.dynamics import Adam
 from dynascope.engine import Experiment
 from dynascope.engine.record import At
@@ -75,7 +76,7 @@ class CommunityDetectionStudy(Study):
     source: ClassVar[str] = "002 Fig. 2.4, Table A.2, section 2.6"
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {
-            "task": CommunityDetection(training_graphs=120, test_graphs=20),
+            "task": CommunityDetection(training_graphs=100, test_graphs=16),
             "powers": 30,
             "network_layers": 0,
         },
@@ -133,7 +134,7 @@ class CommunityDetectionStudy(Study):
     def analyse(self, runs: dict[str, xr.Dataset]) -> Found:
         """Final overlaps, spectral answers on the same graphs, and guesses."""
         learned = {name: run["overlap"].values[:, 0, -1] for name, run in runs.items()}
-        graphs = [self.test_graphs(degrees) for degrees in HARDNESSES]
+        graphs = self.test_graphs()
         truth = np.repeat([0, 1], self.task.nodes // 2)
         spectral = {
             name: np.array([[overlap(answer(g), truth) for g in rank] for rank in graphs])
@@ -142,13 +143,18 @@ class CommunityDetectionStudy(Study):
         coins = np.random.default_rng(0).integers(0, 2, (2000, self.task.nodes))
         return Found(learned, spectral, np.array([overlap(c, truth) for c in coins]))
 
-    def test_graphs(self, degrees: tuple[float, float]) -> list[Any]:
-        """The graphs that the models of seed 0 are tested on."""
-        task = replace(self.task, degrees=degrees)
-        with precision("float32"):
+    def test_graphs(self) -> list[list[Any]]:
+        """By rank, the graphs that the models of seed 0 are tested on."""
+
+        @jax.jit
+        def draw(degrees: jax.Array) -> jax.Array:
+            task = with_leaves(self.task, {"degrees": degrees})
             seeds = task.context(key_for(0, "data"))
-            drawn = jax.lax.map(lambda seed: task.draw(seed).adjacency, seeds)
-            return [as_graph(matrix) for matrix in np.asarray(drawn)]
+            return jax.lax.map(lambda seed: task.draw(seed).adjacency, seeds)
+
+        with precision("float32"):
+            drawn = [np.asarray(draw(np.asarray(d, np.float32))) for d in HARDNESSES]
+        return [[as_graph(matrix) for matrix in rank] for rank in drawn]
 
     def headline(self, found: Found) -> Headline:
         """The Bethe operator's overlap over the strength of the signal."""
