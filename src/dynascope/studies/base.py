@@ -37,7 +37,7 @@ class Study(Spec):
     title: ClassVar[str]
     source: ClassVar[str]
     scales: ClassVar[dict[str, dict[str, Any]]]  # per scale, the settings that differ
-    exact: ClassVar[bool] = False  # nothing is trained: the plan is empty, `analyse` does it all
+    needs_runs: ClassVar[bool] = True  # False: the plan is empty, `analyse` computes it all
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

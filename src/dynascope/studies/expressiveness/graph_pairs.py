@@ -45,7 +45,7 @@ class GraphPairs(Study):
     name: ClassVar[str] = "graph-pairs"
     title: ClassVar[str] = "Pairs of graphs that are hard for one family and easy for another"
     source: ClassVar[str] = "002 Props. 2.1, 2.2, Figs. 2.1, 2.3, Lemmas A.4, A.9, section 2.3"
-    exact: ClassVar[bool] = True
+    needs_runs: ClassVar[bool] = False
     scales: ClassVar[dict[str, dict[str, Any]]] = {"smoke": {}, "laptop": {}, "paper": {}}
 
     powers: int = 60

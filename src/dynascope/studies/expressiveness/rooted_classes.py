@@ -57,7 +57,7 @@ class RootedClasses(Study):
     name: ClassVar[str] = "rooted-classes"
     title: ClassVar[str] = "What message passing tells apart and precomputed features do not"
     source: ClassVar[str] = "002 Table 2.1, Table A.1, Prop. 2.2, Prop. 2.6"
-    exact: ClassVar[bool] = True
+    needs_runs: ClassVar[bool] = False
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"largest": 6},
         "laptop": {},

@@ -61,6 +61,7 @@ class Balance(Study):
     name: ClassVar[str] = "balance"
     title: ClassVar[str] = "Past the edge of stability two factors become equal"
     source: ClassVar[str] = "002 Thm. 3.4, Props. 3, 5, 6, 7, Lemma B.2, Figs. 3.4, B.4"
+    needs_runs: ClassVar[bool] = False
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"states": 100_000, "starts": 5_000},
         "laptop": {},

@@ -66,6 +66,7 @@ class MatrixFactorization(Study):
     name: ClassVar[str] = "matrix-factorization"
     title: ClassVar[str] = "The second singular value decides whether the first may oscillate"
     source: ClassVar[str] = "002 Obs. 1, 2, Thm. B.3, Figs. 3.2, 3.3, B.3"
+    needs_runs: ClassVar[bool] = False
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"grid": 12, "steps": 1500, "seeds": 4},
         "laptop": {},

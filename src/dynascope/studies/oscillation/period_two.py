@@ -51,6 +51,7 @@ class PeriodTwo(Study):
     name: ClassVar[str] = "period-two"
     title: ClassVar[str] = "Past the edge of stability descent settles on an orbit of period 2"
     source: ClassVar[str] = "002 Thm. 3.1, Lemma 3.2, Props. 1, 2, Fig. B.1"
+    needs_runs: ClassVar[bool] = False
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"kappas": (0.001, 0.01), "pairs": 500},
         "laptop": {},

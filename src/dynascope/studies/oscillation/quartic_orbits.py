@@ -67,6 +67,7 @@ class QuarticOrbits(Study):
     name: ClassVar[str] = "quartic-orbits"
     title: ClassVar[str] = "From one point to two, four, chaos and escape as the rate grows"
     source: ClassVar[str] = "002 Thm. 3.3, Fig. B.5"
+    needs_runs: ClassVar[bool] = False
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"per_column": 20, "starts": 200, "scanned": 20},
         "laptop": {},
