@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -83,11 +83,7 @@ def sweep(
     stored = None if again else store.find(key)
     with resumable({label: experiment}, store):
         found = run_experiment(
-            experiment,
-            store=store,
-            again=again,
-            executor=executor,
-            label=label,  # type: ignore[arg-type]
+            experiment, store=store, again=again, executor=cast(Any, executor), label=label
         )
     record, points = stored or store.find(key), summarise(found)
     if as_json:
