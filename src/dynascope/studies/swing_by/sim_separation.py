@@ -60,7 +60,7 @@ class SimSeparation(Study):
     title: ClassVar[str] = "Separation: nothing near the test point, nothing lost without it"
     source: ClassVar[str] = "001 appendix F.3, Figs. 15, 16"
     scales: ClassVar[dict[str, dict[str, Any]]] = {
-        "smoke": {"seeds": 24, "wide_seeds": 2, "steps": 1180, "dimension": 16, "width": 16},
+        "smoke": {"seeds": 24, "wide_seeds": 2, "steps": 1180},
         "laptop": {},
         "paper": {"seeds": 100, "wide_seeds": 20},
     }
@@ -120,16 +120,17 @@ class SimSeparation(Study):
         """The training points of every seed, and distances between trajectories."""
         *whole, cut = self.settings().values()
         drawn = min(DRAWN, self.seeds)
-        clouds, _ = _draw(whole, drawn)
-        kept, discards = _draw([cut], drawn)
-        points = dict(zip(self.settings(), (*clouds, *kept), strict=True))
+        clouds = (*_draw(whole, drawn), *_draw([cut], drawn))
+        points = dict(zip(self.settings(), clouds, strict=True))
+        # Truncation leaves every other row as it is, so those that differ were drawn again.
+        discards = (points["variances"] != points["truncated"]).any(axis=-1).sum(axis=-1)
         inside = {k: _inside(points[k], task.means) for k, task in self.settings().items()}
         apart, control = {}, {}
         for kind in ("narrow", "wide"):
             one, two = (runs[f"{kind}, {n}"]["output_at"].values for n in ("whole", "truncated"))
             apart[kind] = np.linalg.norm(one - two, axis=-1)
             control[kind] = np.linalg.norm(one - np.roll(one, 1, axis=0), axis=-1)
-        return Found(runs, points, inside, discards[0], apart, control)
+        return Found(runs, points, inside, discards, apart, control)
 
     def headline(self, found: Found) -> Headline:
         """How many training points lie within a distance of the test point."""
@@ -323,24 +324,22 @@ class SimSeparation(Study):
         )
 
 
-def _draw(tasks: list[IdentityMapping], seeds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Training points as a run draws them, (task, seed, sample, 2), and how many were redrawn.
+def _draw(tasks: list[IdentityMapping], seeds: int) -> np.ndarray:
+    """Training points as a run draws them, (task, seed, sample, 2).
 
     The tasks differ in means and scales only, so that all of them share one compiled program.
     """
 
-    def one(lane: tuple[dict[str, jax.Array], jax.Array]) -> tuple[Any, jax.Array]:
+    def one(lane: tuple[dict[str, jax.Array], jax.Array]) -> Any:
         values, seed = lane
-        task, key = with_leaves(tasks[0], values), key_for(seed, "data")
-        return task.samples(key), task.discards(key)
+        return with_leaves(tasks[0], values).samples(key_for(seed, "data"))
 
     values = [leaves(task) for task in tasks for _ in range(seeds)]
     stacked = {k: np.array([v[k] for v in values], np.float32) for k in values[0]}
     numbers = np.tile(np.arange(seeds, dtype=np.uint32), len(tasks))
     with precision("float32"):
-        points, redrawn = jax.jit(lambda lanes: jax.lax.map(one, lanes))((stacked, numbers))
-    shape = (len(tasks), seeds)
-    return np.asarray(points, float).reshape(*shape, -1, 2), np.asarray(redrawn).reshape(shape)
+        points = jax.jit(lambda lanes: jax.lax.map(one, lanes))((stacked, numbers))
+    return np.asarray(points, float).reshape(len(tasks), seeds, -1, 2)
 
 
 def _distances(points: np.ndarray, means: tuple[float, ...]) -> np.ndarray:
