@@ -81,7 +81,6 @@ class WalkCountingStudy(Study):
         "laptop": {},
         "paper": {
             "steps": 20_000,
-            "cora_steps": 20_000,
             "rates": (0.1, 0.02, 0.01, 0.005, 0.001),
             "mlp_rates": (0.1, 0.02, 0.01, 0.005, 0.001, 0.0001),
         },
@@ -92,7 +91,6 @@ class WalkCountingStudy(Study):
     graphs: tuple[str, ...] = ("regular",)  # with "cora" if it lay in the data folder
     seeds: int = 3
     steps: int = 6000
-    cora_steps: int = 12_000
     rates: tuple[float, ...] = static_field((0.02, 0.05))  # of GIN; the best training error counts
     mlp_rates: tuple[float, ...] = static_field((0.01,))  # larger ones overfit
     regular_width: int = 8
@@ -113,7 +111,8 @@ class WalkCountingStudy(Study):
             "Walks have two steps on Cora and three on the regular graph, and the first node's "
             "colour belongs to the pattern; the printed pattern is the same for both.",
             "Training is on all training nodes at once with a cosine rate, not on batches of 32 "
-            "for 20,000 epochs: GIN ends far above the printed errors, and still below the rest.",
+            "for 20,000 epochs: GIN ends far above the printed errors. On Cora more steps do not "
+            "help (12,000 steps: 0.034, 0.025, 0.033 on the three seeds).",
             "For every model and seed the rate with the smallest training error counts. Rates and "
             f"widths were fixed on seeds 0 to 2; the seeds shown begin at {FIRST_SEED}. GIN reads "
             "out all layers (jumping knowledge).",
@@ -157,10 +156,9 @@ class WalkCountingStudy(Study):
 
     def _experiment(self, graph: str, model: Model) -> Experiment:
         rates = self.rates if isinstance(model, GIN) else self.mlp_rates
-        steps = self.cora_steps if graph == "cora" else self.steps
         return Experiment(
-            self._task(graph), model, Adam(Cosine(rates[0], steps)), (Loss(), HeldOutError()),
-            steps=steps, record=Evenly(101), over=((RATE, rates),),
+            self._task(graph), model, Adam(Cosine(rates[0], self.steps)), (Loss(), HeldOutError()),
+            steps=self.steps, record=Evenly(101), over=((RATE, rates),),
             seeds=tuple(range(FIRST_SEED, FIRST_SEED + self.seeds)),
         )  # fmt: skip
 
