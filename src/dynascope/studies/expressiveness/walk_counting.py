@@ -37,7 +37,7 @@ from dynascope.studies.comparisons import (
 from dynascope.studies.expressiveness.datasets import absent, available
 from dynascope.tasks import WalkCounting
 
-FIRST_SEED = 10  # rates and widths were chosen on seeds 0 to 2
+FIRST_SEED = 20  # every setting was chosen while looking at seeds 0 to 12
 CORA = WalkCounting("cora", length=2, training_nodes=1000)
 SHORT = "GIN, one layer"
 RATE = "dynamics.learning_rate.peak"
@@ -111,11 +111,13 @@ class WalkCountingStudy(Study):
             "Walks have two steps on Cora and three on the regular graph, and the first node's "
             "colour belongs to the pattern; the printed pattern is the same for both.",
             "Training is on all training nodes at once with a cosine rate, not on batches of 32 "
-            "for 20,000 epochs: GIN ends far above the printed errors. On Cora more steps do not "
-            "help (12,000 steps: 0.034, 0.025, 0.033 on the three seeds).",
-            "For every model and seed the rate with the smallest training error counts. Rates and "
-            f"widths were fixed on seeds 0 to 2; the seeds shown begin at {FIRST_SEED}. GIN reads "
-            "out all layers (jumping knowledge).",
+            "for 20,000 epochs: GIN ends far above the printed errors. On Cora 12,000 steps "
+            "were worse for GIN than 6,000 (0.034, 0.025, 0.033 against 0.008, 0.021, 0.012 on "
+            "seeds 10 to 12), so the length shown favours it.",
+            "For every model and seed the rate with the smallest training error counts. Rates, "
+            "widths, length and control were chosen by hand, about a dozen settings of GIN tried "
+            f"on seeds 0 to 12; the seeds shown begin at {FIRST_SEED} and decided nothing. GIN has "
+            "two rates to choose from, the MLPs one. GIN reads out all layers.",
             "What the MLP sees is standardised over the nodes. On a regular graph the GCN operator "
             "is then A by another name, which the printed table (features as they are) is not.",
             "The class floor is what no training can remove; errors far above it are due to "
