@@ -66,7 +66,8 @@ class Progress:
         self._spoke = now
         spent = now - self.started
         share = done / self.total if self.total else 0.0
-        left = f", about {spent * (1 - share) / share:.0f} s left" if share > 0 else ""
+        # Before some of it is done the rate is that of the compiler, not of the run.
+        left = f", about {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
         print(
             f"{self.label}: {share:.0%} after {spent:.0f} s{left} {note}".rstrip(), file=sys.stderr
         )
