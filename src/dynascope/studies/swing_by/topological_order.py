@@ -248,7 +248,7 @@ class TopologicalOrder(Study):
     @claim(
         "gaps-are-small",
         "Where the order is broken in these networks, a part is worse than the combination by at "
-        "most 3 % of the first loss.",
+        "most 4 % of the first loss.",
         "001 B.2, corrected",
     )
     def small_gaps(self, found: Found) -> Evidence:
@@ -259,7 +259,7 @@ class TopologicalOrder(Study):
             return found.order[name].gap.max(axis=1) / first
 
         worst = np.max([gap(n) for n in NETWORKS], axis=0)
-        return compare(at_most(0.03), average(worst), ("swing-by", single(gap("swing-by")[0])))
+        return compare(at_most(0.04), average(worst), ("swing-by", single(gap("swing-by")[0])))
 
     @claim(
         "swing-by-breaks-the-order",
