@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 
@@ -51,6 +51,8 @@ class Bound(NamedTuple):
 @dataclass(frozen=True)
 class Model(Spec):
     """What learns; frozen settings that build a network for given sizes."""
+
+    reads: ClassVar[Literal["vectors", "graphs"]] = "vectors"  # what `apply` takes as x
 
     def build(self, input_size: int, output_size: int) -> Network:
         """The pure functions of this model for a task's sizes."""

@@ -7,7 +7,7 @@ of the family (002, A.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -41,6 +41,8 @@ class GraphAugmentedMLP(Model):
         >>> GraphAugmentedMLP(("adjacency",), (4,)).columns(2)
         10
     """
+
+    reads: ClassVar[Literal["vectors", "graphs"]] = "graphs"
 
     operators: tuple[Operator, ...] = ("adjacency",)
     powers: tuple[int, ...] = (2,)

@@ -6,7 +6,7 @@ GNN-D3. Unlike graph-augmented MLPs they learn between two steps along the graph
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,8 @@ class GIN(Model):
         width: Of every layer; each layer's MLP has two affine maps.
         jumping: Whether the readout, again two affine maps, sees all layers, not the last only.
     """
+
+    reads: ClassVar[Literal["vectors", "graphs"]] = "graphs"
 
     layers: int = 2
     width: int = 32
@@ -68,6 +70,8 @@ class CommunityNetwork(Model):
         layers: Depth; each layer looks two steps far.
         width: Channels, an even number.
     """
+
+    reads: ClassVar[Literal["vectors", "graphs"]] = "graphs"
 
     layers: int = 60
     width: int = 10
