@@ -33,9 +33,9 @@ from dynascope.studies.swing_by import flip
 from dynascope.studies.swing_by.drawing import theory_map
 from dynascope.studies.swing_by.flip import Reading
 from dynascope.studies.swing_by.preference import growth_from_zero, half_way, winding
+from dynascope.studies.swing_by.start_noise import signals, start_of
 from dynascope.tasks import IdentityMapping
-from dynascope.theories import OneLayer
-from dynascope.theories.closed_form import order_flip_scale
+from dynascope.theories.closed_form import flow_decay, one_layer_output, order_flip_scale
 
 READINGS: dict[str, Reading] = {"one layer": "text", "two layers": "text", "relu": "code"}
 FIRST_MEANS = (1.0, 2.0, 3.0)  # Fig. 2a; the second mean is 2
@@ -128,7 +128,8 @@ class SimOrder(Study):
         """Theory over the one-layer runs, preferences at half-way, delays from zero."""
         experiment = self.plan()["one layer"]
         tasks = experiment.over[0][1]
-        theory = [_theorem(task, experiment.model, runs["one layer"]) for task in tasks]
+        times, start = runs["one layer"]["time"].values, start_of(experiment)
+        theory = [_theorem(task, start, times) for task in tasks]
         preference = {m: self._preference(runs[m], reading) for m, reading in READINGS.items()}
         text = np.stack([
             flip.times_from_zero(runs["from zero, text"].isel({"task.means[0]": k}), m)
@@ -179,7 +180,8 @@ class SimOrder(Study):
         """Largest gap over settings, seeds and times; three clusters in the formula must miss."""
         run, experiment = found.runs["one layer"], self.plan()["one layer"]
         tasks = experiment.over[0][1]
-        wrong = _theorem(replace(tasks[0], origin=True), experiment.model, run)
+        with_origin = replace(tasks[0], origin=True)
+        wrong = _theorem(with_origin, start_of(experiment), run["time"].values)
         gap = max(_gap(run, k, found.theory[k], task.means) for k, task in enumerate(tasks))
         missed = single(_gap(run, 0, wrong, tasks[0].means))
         control = ("the formula with a cluster at the origin counted", missed)
@@ -380,10 +382,10 @@ class SimOrder(Study):
         )
 
 
-def _theorem(task: IdentityMapping, model: Any, run: xr.Dataset) -> np.ndarray:
-    """Theorem 4.1 for every seed of a run, (seed, time, d)."""
-    theory = OneLayer().predict(task, model, seeds=run["seed"].values, times=run["time"].values)
-    return theory["output_at"].values
+def _theorem(task: IdentityMapping, start: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Theorem 4.1 at the test point for every seed's W(0), (seed, time, d)."""
+    decay = flow_decay(task.gradient_factor * signals(task), times)
+    return one_layer_output(decay, start, task.test_point)
 
 
 def _gap(run: xr.Dataset, setting: int, theory: np.ndarray, means: tuple) -> float:

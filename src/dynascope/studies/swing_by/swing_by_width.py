@@ -43,7 +43,7 @@ from dynascope.studies.swing_by.width_charts import (
     gaussian,
 )
 from dynascope.tasks import IdentityMapping
-from dynascope.theories.base import initial_jacobian
+from dynascope.theories.base import initial_params
 from dynascope.theories.stages import crossing_times
 from dynascope.theories.swing_by_odds import (
     CRITICAL_CORRELATION,
@@ -60,7 +60,7 @@ class Found(NamedTuple):
     rise: np.ndarray  # of the test loss, (size, correlation)
     peak: np.ndarray  # of w_12 at the largest correlation, (size,)
     by_depth: dict[tuple[int, float], Measured]  # share by depth and factor on the start
-    entries: dict[str, tuple[np.ndarray, np.ndarray]]  # major and minor, by law of the start
+    rows: dict[str, np.ndarray]  # U of many starts, (draw, 2, 64), by law
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class SwingByWidth(Study):
                 for i, d in enumerate(self.depths)
                 for j, s in enumerate(START_SIZES)
             },
-            {law: _entries(law) for law in ("gaussian", "uniform")},
+            {law: _rows(law) for law in ("gaussian", "uniform")},
         )
 
     def headline(self, found: Found) -> Headline:
@@ -331,7 +331,7 @@ class SwingByWidth(Study):
     )
     def major_entries(self, found: Found) -> Evidence:
         """Mean over draws in units of width x variance; without the width it must miss."""
-        major, _ = found.entries["gaussian"]
+        major, _ = _entries(found.rows["gaussian"])
         control = ("in units of the variance alone", average(8 * major))
         return compare(near(1.0, 0.03), average(major), control)
 
@@ -343,7 +343,7 @@ class SwingByWidth(Study):
     )
     def minor_entries(self, found: Found) -> Evidence:
         """Mean over draws; uniform positive starts must have positive minor entries."""
-        (major, minor), (_, positive) = found.entries["gaussian"], found.entries["uniform"]
+        (major, minor), (_, positive) = (_entries(found.rows[k]) for k in ("gaussian", "uniform"))
         note = (
             f"Their variance is {minor.var():.3f}, that of major entries {major.var():.3f}, in "
             "units of (width x variance)^2; derived: 1/8 and 2/8 at width 8."
@@ -358,11 +358,17 @@ class SwingByWidth(Study):
     depth_chart = width_charts.depth_chart
 
 
-def _entries(init: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Major and minor entries of W(0) for 2,000 draws at width 8, in units of width x variance."""
-    scale = 1.0 if init == "gaussian" else 3.0**0.5  # a uniform number has mean square 1/3
+def _rows(law: Any) -> np.ndarray:
+    """U of 2,000 starts with entries of mean square 1, (draw, 2, 64); narrower ones are in it."""
+    scale = 1.0 if law == "gaussian" else 3.0**0.5  # a uniform number has mean square 1/3
     task = IdentityMapping((1.0, 1.0), (0.0, 0.0))
-    start = initial_jacobian(task, TiedLinear(8, scale, init), np.arange(2000)) / 8
+    return initial_params(task, TiedLinear(64, scale, law), np.arange(2000))
+
+
+def _entries(rows: np.ndarray, width: int = 8) -> tuple[np.ndarray, np.ndarray]:
+    """Major and minor entries of W at a width, in units of width x variance."""
+    narrow = rows[..., :width]
+    start = narrow @ narrow.transpose(0, 2, 1) / width
     return np.diagonal(start, axis1=1, axis2=2).ravel(), start[:, 0, 1]
 
 

@@ -11,7 +11,6 @@ from dynascope.core.records import Measured
 from dynascope.models import TiedLinear
 from dynascope.probes.curves import bump
 from dynascope.studies.base import chart
-from dynascope.theories.base import initial_jacobian
 from dynascope.theories.swing_by_odds import (
     CRITICAL_CORRELATION,
     initial_correlation,
@@ -44,10 +43,11 @@ def width_chart(study: SwingByWidth, found: Found) -> Chart:
         _dots({2: found.high["0.0001"], 64: found.high["width 64"]}, "dimension 64", 1),
         Line(grid, odds, "P(cosine > 0.53)", "theory", 0),
     ]
-    sizes, cosines = _cosines(study)
+    widths = (2, 3, 4, 8, 16, 64)
+    cosines = _cosines(found.rows["gaussian"], widths)
     cosine = [mean_absolute_cosine(int(w)) for w in grid]
     rows: list[Mark] = [
-        Points(sizes, cosines, "starts of two rows", group=0),
+        Points(widths, cosines, "starts of two rows", group=0),
         Line(grid, cosine, "random directions", "theory", 0),
         Line(grid, np.sqrt(2 / (np.pi * grid)), "sqrt(2 / (pi width))", "reference"),
     ]
@@ -64,11 +64,10 @@ def width_chart(study: SwingByWidth, found: Found) -> Chart:
     )
 
 
-def _cosines(study: SwingByWidth) -> tuple[tuple[int, ...], list[float]]:
+def _cosines(rows: np.ndarray, widths: tuple[int, ...]) -> list[float]:
     """Mean |cosine| between the two rows of U at the start, by width."""
-    widths = (*study.widths, 64)
-    starts = [initial_jacobian(study.task, gaussian(w), np.arange(1000)) for w in widths]
-    return widths, [float(np.abs(initial_correlation(s)[:, 0, 1]).mean()) for s in starts]
+    starts = (rows[..., :w] @ rows[..., :w].transpose(0, 2, 1) for w in widths)
+    return [float(np.abs(initial_correlation(start)[:, 0, 1]).mean()) for start in starts]
 
 
 @chart
