@@ -17,7 +17,7 @@ class GradientDescent(Descent):
     """params <- params - learning_rate * gradient, on all samples.
 
     Example:
-        >>> GradientDescent(0.01).elapsed(100)
+        >>> float(GradientDescent(0.01).elapsed(100))
         1.0
     """
 

@@ -42,7 +42,7 @@ class Optax(Descent):
 
     Example:
         >>> rule = Optax(optax.lion, learning_rate=1e-3)
-        >>> rule.elapsed(1000)
+        >>> float(rule.elapsed(1000))
         1.0
     """
 

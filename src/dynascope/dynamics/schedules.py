@@ -64,7 +64,7 @@ class Cosine(Schedule):
     """Half a cosine from `peak` at step 0 to `final` at `steps`, constant afterwards.
 
     Example:
-        >>> float(Cosine(peak=1.0, steps=10)(5))
+        >>> round(float(Cosine(peak=1.0, steps=10)(5)), 6)
         0.5
     """
 
