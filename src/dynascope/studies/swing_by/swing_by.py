@@ -290,13 +290,13 @@ class SwingBy(Study):
 
     @claim(
         "high-dimension-rises-little",
-        "In 64 dimensions no seed of the four-layer network sees its test loss rise by 1 %.",
+        "In 64 dimensions no seed of the four-layer network sees its test loss rise by 0.5 %.",
         "001 Figs. 2c, 3",
     )
     def high_dimension(self, found: Found) -> Evidence:
         """Largest rise over seeds; the low-dimensional network must rise more."""
         control = ("dimension 2, width 4", single(found.rise["low dimension"].max()))
-        return compare(at_most(CLEAR_RISE), single(found.rise["high dimension"].max()), control)
+        return compare(at_most(0.005), single(found.rise["high dimension"].max()), control)
 
     @claim(
         "high-dimension-monotone",
