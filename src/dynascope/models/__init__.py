@@ -4,10 +4,12 @@
 """
 
 from dynascope.models.base import Model, Network
+from dynascope.models.expansion import Linearized, Quadratized, linearize, quadratize
 from dynascope.models.graph_augmented import GraphAugmentedMLP, gfn, sgc, sign
 from dynascope.models.linear import Linear
 from dynascope.models.message_passing import GIN, CommunityNetwork
 from dynascope.models.mlp import MLP
+from dynascope.models.neurons import Neurons
 from dynascope.models.pair import Pair, from_equinox
 from dynascope.models.tied_linear import TiedLinear
 
@@ -17,12 +19,17 @@ __all__ = [
     "CommunityNetwork",
     "GraphAugmentedMLP",
     "Linear",
+    "Linearized",
     "Model",
     "Network",
+    "Neurons",
     "Pair",
+    "Quadratized",
     "TiedLinear",
     "from_equinox",
     "gfn",
+    "linearize",
+    "quadratize",
     "sgc",
     "sign",
 ]
