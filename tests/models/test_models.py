@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -72,6 +74,41 @@ def test_default_initialisation_has_the_bounds_of_torch():
         for values in layer.values():
             assert np.abs(values).max() <= inputs**-0.5
         assert np.isclose(np.std(layer["weight"]), (3 * inputs) ** -0.5, rtol=0.01)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "swish"])
+def test_tangent_kernel_scaling_is_the_layers_written_out(activation):
+    """004 (A.4): normal weights, every product over sqrt(inputs), no offset unless asked for."""
+    model = models.MLP(3, 4, activation, parameterization="ntk")
+    act = {"relu": lambda h: np.maximum(h, 0), "tanh": np.tanh,
+           "swish": lambda h: h / (1 + np.exp(-h))}[activation]  # fmt: skip
+    with precision("float64"):
+        network = model.build(2, 2)
+        params = network.init(jax.random.key(1))
+        assert [sorted(layer) for layer in params] == [["weight"]] * 3
+        x = h = np.random.default_rng(0).normal(size=(6, 2))
+        for i, layer in enumerate(params):
+            h = h @ np.asarray(layer["weight"]).T / h.shape[1] ** 0.5
+            h = act(h) if i < 2 else h
+        assert np.allclose(network.apply(params, x), h, rtol=1e-12)
+
+
+def test_starts_of_the_tangent_kernel_scaling():
+    model = models.MLP(2, 400, parameterization="ntk", init_scale=0.1, bias=True)
+    first, last = model.build(100, 400).init(jax.random.key(0))
+    for values in (first["weight"], last["weight"], last["bias"]):
+        assert np.isclose(np.std(values), 0.1, rtol=0.1) and np.abs(values).max() > 0.25
+    signs = replace(model, output_weights="signs").build(100, 1).init(jax.random.key(0))[1]
+    assert np.allclose(np.abs(signs["weight"]), 0.1) and abs(np.sign(signs["weight"]).sum()) < 80
+
+
+def test_linear_network_in_the_tangent_kernel_scaling_has_its_matrix():
+    with precision("float64"):
+        network = models.MLP(3, 4, "linear", bias=True, parameterization="ntk").build(3, 2)
+        params = network.init(jax.random.key(0))
+        x = np.random.default_rng(0).normal(size=(5, 3))
+        w, offset = network.matrix(params)
+        assert np.allclose(network.apply(params, x), x @ w.T + offset, rtol=1e-12)
 
 
 def test_gram_has_the_derivative_of_the_plain_product():

@@ -1,15 +1,63 @@
-"""Many affine layers from one random draw: networks of many parts compile their start quickly."""
+"""Affine layers: how they start and are scaled, one by one or many from one random draw."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import jax
 import numpy as np
 
-from dynascope.numerics.draws import uniform
+from dynascope.numerics.draws import normal, uniform
 
 Layer = dict[str, jax.Array]
+Parameterization = Literal["pytorch", "ntk"]
+
+
+def draw_layer(
+    key: jax.Array,
+    fan_in: int,
+    shape: tuple[int, ...],
+    scale: float,
+    parameterization: Parameterization,
+    bias: bool,
+    *,
+    signs: bool = False,
+) -> Layer:
+    """One layer's start; its outputs are the first axis of `shape`.
+
+    Args:
+        key: The source of randomness.
+        fan_in: Number of inputs that one output sums over.
+        shape: Shape of the weights.
+        scale: Factor on all numbers.
+        parameterization: "pytorch" draws within 1/sqrt(fan_in), "ntk" standard normal numbers.
+        bias: Whether to draw offsets too.
+        signs: Whether the weights are plus or minus one (times the scale) instead.
+
+    Returns:
+        `weight` and perhaps `bias`.
+    """
+    weight_key, bias_key = jax.random.split(key)
+    ntk = parameterization == "ntk"
+    factor = scale if ntk else scale * (1.0 / fan_in**0.5)
+
+    def draw(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+        return factor * (normal(key, shape) if ntk else uniform(key, shape, -1.0))
+
+    if signs:
+        weight = factor * jax.numpy.where(uniform(weight_key, shape, -1.0) < 0, -1.0, 1.0)
+    else:
+        weight = draw(weight_key, shape)
+    return {"weight": weight} | ({"bias": draw(bias_key, (shape[0],))} if bias else {})
+
+
+def scaled_product(
+    x: jax.Array, weight: jax.Array, parameterization: Parameterization
+) -> jax.Array:
+    """W x for rows x, divided by sqrt(inputs) in the scaling of the tangent kernel."""
+    product = x @ weight.T
+    return product / weight.shape[1] ** 0.5 if parameterization == "ntk" else product
 
 
 def draw_layers(key: jax.Array, sizes: Sequence[tuple[int, int]]) -> list[Layer]:

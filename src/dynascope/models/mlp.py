@@ -1,4 +1,4 @@
-"""Fully connected networks of any depth: deep linear or ReLU (MOD-3)."""
+"""Fully connected networks of any depth, in PyTorch's or in the tangent kernel's scaling."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import jax
-import jax.numpy as jnp
 
 from dynascope.core.errors import bad
+from dynascope.models.activations import ACTIVATIONS, Activation
+from dynascope.models.affine_layers import Layer, Parameterization, draw_layer, scaled_product
 from dynascope.models.base import Model, Network
-from dynascope.numerics.draws import uniform
-
-_ACTIVATIONS = {"linear": lambda h: h, "relu": jax.nn.relu, "tanh": jnp.tanh}
 
 
 @dataclass(frozen=True)
@@ -24,22 +22,31 @@ class MLP(Model):
         depth: Number of weight matrices; 1 is a single affine map.
         width: Size of every hidden layer.
         activation: What stands between the layers; "linear" gives a deep linear network.
-        bias: Whether layers have offsets.
-        init_scale: Factor on PyTorch's default, uniform within 1/sqrt(inputs of the layer),
-            which holds for offsets too.
+        bias: Whether layers have offsets; None is yes for "pytorch", no for "ntk".
+        init_scale: Factor on the start.
+        parameterization: "pytorch" starts uniform within 1/sqrt(inputs of the layer), offsets
+            too. "ntk" starts with standard normal numbers and divides every product by
+            sqrt(inputs), 004 (A.4), (C.6); there is no factor sqrt(2).
+        output_weights: "drawn" like the others, or "signs": plus or minus `init_scale` times
+            the bound of the layer (1 in "ntk"), as 004 chapter 3 starts its second layer.
 
     Example:
         >>> network = MLP(depth=3, width=5, activation="linear").build(2, 2)
         >>> params = network.init(jax.random.key(0))
         >>> [layer["weight"].shape for layer in params]
         [(5, 2), (5, 5), (2, 5)]
+        >>> start = MLP(2, 4, parameterization="ntk", output_weights="signs").build(3, 1)
+        >>> sorted(set(start.init(jax.random.key(0))[1]["weight"].ravel().tolist()))
+        [-1.0, 1.0]
     """
 
     depth: int = 2
     width: int = 64
-    activation: Literal["linear", "relu", "tanh"] = "relu"
-    bias: bool = True
+    activation: Activation = "relu"
+    bias: bool | None = None
     init_scale: float = 1.0
+    parameterization: Parameterization = "pytorch"
+    output_weights: Literal["drawn", "signs"] = "drawn"
 
     def check(self) -> None:
         """Raise for sizes below one."""
@@ -49,36 +56,44 @@ class MLP(Model):
         if self.init_scale < 0:
             raise bad("init_scale", self.init_scale, "a number of at least 0")
 
+    @property
+    def has_bias(self) -> bool:
+        """Whether layers have offsets."""
+        return self.parameterization == "pytorch" if self.bias is None else self.bias
+
     def build(self, input_size: int, output_size: int) -> Network:
         """The pure functions for a task's sizes."""
         sizes = [input_size, *[self.width] * (self.depth - 1), output_size]
-        act = _ACTIVATIONS[self.activation]
+        act = ACTIVATIONS[self.activation]
 
-        def init(key: jax.Array) -> list[dict[str, jax.Array]]:
-            layers = []
-            for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
-                weight_key, bias_key = jax.random.split(jax.random.fold_in(key, i))
-                bound = self.init_scale * (1.0 / fan_in**0.5)
-                layer = {"weight": bound * uniform(weight_key, (fan_out, fan_in), -1.0)}
-                if self.bias:
-                    layer["bias"] = bound * uniform(bias_key, (fan_out,), -1.0)
-                layers.append(layer)
-            return layers
+        def init(key: jax.Array) -> list[Layer]:
+            return [
+                draw_layer(
+                    jax.random.fold_in(key, i), fan_in, (fan_out, fan_in), self.init_scale,
+                    self.parameterization, self.has_bias,
+                    signs=self.output_weights == "signs" and i == self.depth - 1,
+                )
+                for i, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes))
+            ]  # fmt: skip
 
-        def apply(params: list[dict[str, jax.Array]], x: jax.Array) -> jax.Array:
+        def apply(params: list[Layer], x: jax.Array) -> jax.Array:
             for i, layer in enumerate(params):
-                x = x @ layer["weight"].T
-                x = x + layer["bias"] if self.bias else x
+                x = scaled_product(x, layer["weight"], self.parameterization)
+                x = x + layer["bias"] if self.has_bias else x
                 x = act(x) if i + 1 < self.depth else x
             return x
 
-        def matrix(params: list[dict[str, jax.Array]]) -> tuple[jax.Array, jax.Array | None]:
-            product, offset = params[0]["weight"], params[0].get("bias")
+        def matrix(params: list[Layer]) -> tuple[jax.Array, jax.Array | None]:
+            product, offset = effective(params[0]["weight"]), params[0].get("bias")
             for layer in params[1:]:
-                product = layer["weight"] @ product
+                weight = effective(layer["weight"])
+                product = weight @ product
                 if offset is not None:
-                    offset = layer["weight"] @ offset + layer["bias"]
+                    offset = weight @ offset + layer["bias"]
             return product, offset
+
+        def effective(weight: jax.Array) -> jax.Array:
+            return weight / weight.shape[1] ** 0.5 if self.parameterization == "ntk" else weight
 
         linear = self.activation == "linear" or self.depth == 1
         return Network(init, apply, matrix if linear else None)

@@ -70,8 +70,9 @@ def assemble(
         The experiment, checked.
 
     Example:
-        >>> assemble({"model": "MLP"}, {"model.activation": "linear", "model.width": 4}).model
-        MLP(depth=2, width=4, activation='linear', bias=True, init_scale=1.0)
+        >>> found = assemble({"model": "MLP"}, {"model.activation": "linear", "model.width": 4})
+        >>> found.model.activation, found.model.width
+        ('linear', 4)
     """
     waiting = dict(changes or {})
     measured: Any = tuple(_piece("probes", name, {}, "probe") for name in probes)
