@@ -82,3 +82,16 @@ OVERLAP = quantity(
     ("test_graph",),
     "How far above one half two communities are told, 0 to 1, on each test graph.",
 )
+TEST_SET_LOSS = quantity(
+    "test_set_loss", "L_test", "loss", (), "Mean squared error on samples not trained on."
+)
+TEST_SET_ACCURACY = quantity(
+    "test_set_accuracy", "", "1", (), "Share of samples not trained on whose sign is right."
+)
+NEURON_WEIGHTS = quantity(
+    "neuron_weights",
+    "v, w",
+    "1",
+    ("neuron", "weight"),
+    "Output weight of every hidden neuron, then its input weights.",
+)

@@ -1,5 +1,26 @@
-"""Where data sets lie: the one folder, and a finder that says what to do if one is missing."""
+"""The one loader: where data sets lie, how they are read, what to do if one is missing.
+
+`load(name)` gives arrays; `find(name)` gives a path, for readers of other rooms.
+"""
 
 from dynascope.data.folder import find, folder, present
+from dynascope.data.loading import absence, load, there
+from dynascope.data.record import DataSet
+from dynascope.data.scaling import SCALINGS, calibrate_scale, scaled
+from dynascope.data.subsets import PAIRS, two_class_arrays, two_classes
 
-__all__ = ["find", "folder", "present"]
+__all__ = [
+    "PAIRS",
+    "SCALINGS",
+    "DataSet",
+    "absence",
+    "calibrate_scale",
+    "find",
+    "folder",
+    "load",
+    "present",
+    "scaled",
+    "there",
+    "two_class_arrays",
+    "two_classes",
+]

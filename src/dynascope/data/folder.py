@@ -1,4 +1,8 @@
-"""The data folder: named by `DYNASCOPE_DATA`, else `data` in the results folder."""
+"""Where data sets lie: the folder that `DYNASCOPE_DATA` names, then `data` in the results folder.
+
+The first is the user's and may be read-only; the second is the product's cache, into which
+downloads go.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,25 @@ from dynascope.core.errors import MissingData
 from dynascope.core.home import home
 
 
-def folder() -> Path:
-    """The folder that holds the data sets, whether it is there or not."""
-    if chosen := os.environ.get("DYNASCOPE_DATA"):
-        return Path(chosen).expanduser()
+def cache() -> Path:
+    """The folder into which downloads go, whether it is there or not."""
     return home() / "data"
 
 
+def folder() -> Path:
+    """The folder to put data sets into by hand: the named one, else the cache."""
+    return folders()[0]
+
+
+def folders() -> list[Path]:
+    """Where data sets are looked for, in this order."""
+    chosen = os.environ.get("DYNASCOPE_DATA")
+    return [Path(chosen).expanduser(), cache()] if chosen else [cache()]
+
+
 def present(name: str) -> bool:
-    """Whether a data set lies in the folder."""
-    return (folder() / name).exists()
+    """Whether a data set lies in one of the folders."""
+    return any((place / name).exists() for place in folders())
 
 
 def find(name: str) -> Path:
@@ -35,9 +48,10 @@ def find(name: str) -> Path:
         Traceback (most recent call last):
         dynascope.core.errors.MissingData: ...
     """
-    if not present(name):
-        raise MissingData(missing(name))
-    return folder() / name
+    for place in folders():
+        if (place / name).exists():
+            return place / name
+    raise MissingData(missing(name))
 
 
 def missing(name: str) -> str:

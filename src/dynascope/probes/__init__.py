@@ -12,8 +12,10 @@ from dynascope.probes.flow_terms import Growth, Noise, Suppression
 from dynascope.probes.graph_learning import HeldOutError, Overlap
 from dynascope.probes.lattice import order_violations
 from dynascope.probes.losses import LatticeLoss, Loss, TestLoss
+from dynascope.probes.neurons import NeuronWeights
 from dynascope.probes.orbits import lyapunov, period
 from dynascope.probes.outputs import InputJacobian, OutputAt
+from dynascope.probes.test_sets import TestSetAccuracy, TestSetLoss
 from dynascope.probes.trajectories import half_times, learning_order, swing_by
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "InputJacobian",
     "LatticeLoss",
     "Loss",
+    "NeuronWeights",
     "Noise",
     "OutputAt",
     "Overlap",
@@ -29,6 +32,8 @@ __all__ = [
     "Snapshot",
     "Suppression",
     "TestLoss",
+    "TestSetAccuracy",
+    "TestSetLoss",
     "bump",
     "count_descents",
     "descents",

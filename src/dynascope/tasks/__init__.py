@@ -7,6 +7,25 @@ interface; `identity_mapping.py` is the file to imitate.
 from dynascope.tasks.base import Predict, Task
 from dynascope.tasks.community_detection import CommunityDetection
 from dynascope.tasks.identity_mapping import IdentityMapping
+from dynascope.tasks.image_like import ImageLike
+from dynascope.tasks.one_example import OneExample
+from dynascope.tasks.samples import ArraySamples, Samples
+from dynascope.tasks.teacher_student import TeacherStudent
+from dynascope.tasks.two_classes import TwoClasses
+from dynascope.tasks.two_clusters import TwoClusters
 from dynascope.tasks.walk_counting import WalkCounting
 
-__all__ = ["CommunityDetection", "IdentityMapping", "Predict", "Task", "WalkCounting"]
+__all__ = [
+    "ArraySamples",
+    "CommunityDetection",
+    "IdentityMapping",
+    "ImageLike",
+    "OneExample",
+    "Predict",
+    "Samples",
+    "Task",
+    "TeacherStudent",
+    "TwoClasses",
+    "TwoClusters",
+    "WalkCounting",
+]
