@@ -8,8 +8,10 @@ from dynascope.tasks.base import Predict, Task
 from dynascope.tasks.community_detection import CommunityDetection
 from dynascope.tasks.identity_mapping import IdentityMapping
 from dynascope.tasks.image_like import ImageLike
+from dynascope.tasks.low_rank import LowRank
 from dynascope.tasks.one_example import OneExample
 from dynascope.tasks.samples import ArraySamples, Samples
+from dynascope.tasks.sphere import Sphere
 from dynascope.tasks.teacher_student import TeacherStudent
 from dynascope.tasks.two_classes import TwoClasses
 from dynascope.tasks.two_clusters import TwoClusters
@@ -20,9 +22,11 @@ __all__ = [
     "CommunityDetection",
     "IdentityMapping",
     "ImageLike",
+    "LowRank",
     "OneExample",
     "Predict",
     "Samples",
+    "Sphere",
     "Task",
     "TeacherStudent",
     "TwoClasses",
