@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from dynascope.engine import execute
 from dynascope.studies import studies
 
 FAILING = {
@@ -13,13 +14,17 @@ FAILING = {
     "quartic-orbits": {"existence-as-printed", "chaos-as-printed"},
     "balance": {"stable-set-as-printed"},
     "matrix-factorization": {"separable-model", "cross-terms"},
+    "single-neuron": set(),
 }
 
 
 @cache
 def judged(name):
     study = studies.get(name).at("smoke")
-    found = study.analyse({})
+    plan = study.plan().items()
+    found = study.analyse({
+        label: execute(experiment, progress=False) for label, experiment in plan
+    })
     return study, found, study.judge(found)
 
 

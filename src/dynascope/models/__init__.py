@@ -4,6 +4,8 @@
 """
 
 from dynascope.models.base import Model, Network
+from dynascope.models.convolution import CNN
+from dynascope.models.dag import Dag
 from dynascope.models.expansion import Linearized, Quadratized, linearize, quadratize
 from dynascope.models.graph_augmented import GraphAugmentedMLP, gfn, sgc, sign
 from dynascope.models.linear import Linear
@@ -11,12 +13,15 @@ from dynascope.models.message_passing import GIN, CommunityNetwork
 from dynascope.models.mlp import MLP
 from dynascope.models.neurons import Neurons
 from dynascope.models.pair import Pair, from_equinox
+from dynascope.models.quadratic import QuadraticModel, TwoLayerReLU
 from dynascope.models.tied_linear import TiedLinear
 
 __all__ = [
+    "CNN",
     "GIN",
     "MLP",
     "CommunityNetwork",
+    "Dag",
     "GraphAugmentedMLP",
     "Linear",
     "Linearized",
@@ -24,8 +29,10 @@ __all__ = [
     "Network",
     "Neurons",
     "Pair",
+    "QuadraticModel",
     "Quadratized",
     "TiedLinear",
+    "TwoLayerReLU",
     "from_equinox",
     "gfn",
     "linearize",

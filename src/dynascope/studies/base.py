@@ -52,8 +52,10 @@ class Study(Spec):
         return replace(cls(), **cls.scales[scale])
 
     def plan(self) -> dict[str, Experiment]:
-        """The experiments to run, by a short name."""
-        raise NotImplementedError
+        """The experiments to run, by a short name; none where `needs_runs` is False."""
+        if self.needs_runs:
+            raise NotImplementedError
+        return {}
 
     def analyse(self, runs: dict[str, xr.Dataset]) -> Any:
         """Everything that more than one claim or chart needs, worked out once."""

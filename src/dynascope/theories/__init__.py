@@ -12,8 +12,11 @@ from dynascope.theories.factorization import orbit_multipliers
 from dynascope.theories.factorization_stability import factorization_verdict
 from dynascope.theories.fitting import composition, fit_condition
 from dynascope.theories.lemmas import stage_times, verify_lemmas
+from dynascope.theories.neuron import neuron_gradient, neuron_loss, reduced_step
 from dynascope.theories.one_dimension import flip
 from dynascope.theories.one_layer import OneLayer
+from dynascope.theories.quadratic_map import QuadraticMap
+from dynascope.theories.quadratic_phases import phase_diagram
 from dynascope.theories.quartic import quartic_orbit
 from dynascope.theories.schur import (
     bottleneck_loss,
@@ -28,6 +31,7 @@ from dynascope.theories.symmetric_two_layer import SymmetricTwoLayer
 __all__ = [
     "LinearTheory",
     "OneLayer",
+    "QuadraticMap",
     "SymmetricTwoLayer",
     "Theory",
     "bottleneck_loss",
@@ -42,12 +46,16 @@ __all__ = [
     "initial_correlation",
     "initial_jacobian",
     "naive_times",
+    "neuron_gradient",
+    "neuron_loss",
     "orbit_multipliers",
     "outlook",
     "period_doublings",
+    "phase_diagram",
     "predict",
     "probability_of_swing_by",
     "quartic_orbit",
+    "reduced_step",
     "schur_complements",
     "schur_times",
     "stage_times",

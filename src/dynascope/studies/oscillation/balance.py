@@ -14,7 +14,6 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Path, Points, Reference
 from dynascope.core.records import Headline
-from dynascope.engine import Experiment
 from dynascope.studies.base import Study, chart, claim
 from dynascope.studies.comparisons import (
     Evidence,
@@ -72,10 +71,6 @@ class Balance(Study):
     starts: int = 20_000
     steps: int = 3000
     seed: int = 0
-
-    def plan(self) -> dict[str, Experiment]:
-        """Nothing to train: two numbers are iterated in `analyse`."""
-        return {}
 
     def notes(self) -> tuple[str, ...]:
         """Where text and derivation differ."""

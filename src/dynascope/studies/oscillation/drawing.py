@@ -1,4 +1,4 @@
-"""The bifurcation diagram with what theory predicts drawn over it."""
+"""What several studies draw: the bifurcation diagram, the quartic's orbit, a neuron's descent."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynascope.core.charts import Heat, Line, Mark, Panel, Reference
+from dynascope.core.charts import Heat, Line, Mark, Panel, Reference, Scale
 from dynascope.engine.bifurcation import Diagram
+from dynascope.theories.neuron import Neuron
 from dynascope.theories.one_dimension import Flip
+from dynascope.theories.quartic import quartic_orbit
 
 
 def diagram_panel(
@@ -69,3 +71,49 @@ def _orbit(edge: Flip, rates: np.ndarray, doublings: Sequence[float]) -> list[Li
             name = "the same, unstable" if k == 0 else ""
             lines.append(Line(x, y, name, "control"))
     return lines
+
+
+def orbit_lines(until: float) -> list[Line]:
+    """Both points of the quartic's orbit of period 2 over K, for a minimum at 1."""
+    strengths = np.linspace(1.0005, until, 60)
+    orbits = [o for o in (quartic_orbit(1.0, float(k)) for k in strengths) if o]
+    return [
+        Line(strengths, [o.points[j] for o in orbits],
+             "" if j else "the quartic's orbit", "theory")
+        for j in (0, 1)
+    ]  # fmt: skip
+
+
+def trace_panels(population: Neuron, sampled: np.ndarray, label: str) -> tuple[Panel, ...]:
+    """Fig. B.2: the numbers of a neuron by step, on points over the population.
+
+    Args:
+        population: Of the reduced system, by step.
+        sampled: v, w_x and w_y by step, (steps, 3).
+        label: What the points are.
+
+    Returns:
+        Four panels.
+    """
+    v, x, y = sampled.T
+    views: tuple[tuple[str, np.ndarray, np.ndarray, Scale], ...] = (
+        ("output weight v", population.output, v, "linear"),
+        ("along the teacher, w_x", population.along, x, "linear"),
+        ("imbalance |v - w_x|", np.abs(population.imbalance), np.abs(v - x), "log"),
+        ("across the teacher, w_y", population.across, np.abs(y), "log"),
+    )
+    panels = []
+    for title, exact, seen, scale in views:
+        shown = slice(None) if scale == "log" else slice(41)
+        marks = (
+            Line(np.arange(len(seen))[shown], seen[shown], label, group=0),
+            Line(np.arange(len(exact))[shown], above_rounding(exact[shown]), "population",
+                 "theory", 0),
+        )  # fmt: skip
+        panels.append(Panel(marks, title, "step", "", "linear", scale))
+    return tuple(panels)
+
+
+def above_rounding(values: np.ndarray) -> np.ndarray:
+    """What a logarithmic axis can show: nothing below 1e-16."""
+    return np.where(values > 1e-16, values, np.nan)

@@ -16,7 +16,6 @@ from scipy.optimize import bisect
 
 from dynascope.core.charts import Chart, Heat, Line, Mark, Panel, Points, Reference
 from dynascope.core.records import Headline
-from dynascope.engine import Experiment
 from dynascope.probes.orbits import period
 from dynascope.studies.base import Study, chart, claim
 from dynascope.studies.comparisons import (
@@ -78,10 +77,6 @@ class MatrixFactorization(Study):
     steps: int = 4000
     seeds: int = 10
     seed: int = 0
-
-    def plan(self) -> dict[str, Experiment]:
-        """Nothing to train with the engine: small matrices are iterated in `analyse`."""
-        return {}
 
     def notes(self) -> tuple[str, ...]:
         """Where text and derivation differ, and what the document does not say."""

@@ -14,7 +14,6 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Points, Reference
 from dynascope.core.records import Headline
-from dynascope.engine import Experiment
 from dynascope.engine.orbits import observe
 from dynascope.numerics.iteration import steps
 from dynascope.studies.base import Study, chart, claim
@@ -61,10 +60,6 @@ class PeriodTwo(Study):
     kappas: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03)
     pairs: int = 10_000
     seed: int = 0
-
-    def plan(self) -> dict[str, Experiment]:
-        """Nothing to train: functions of one number are iterated in `analyse`."""
-        return {}
 
     def notes(self) -> tuple[str, ...]:
         """Where text and derivation differ."""

@@ -14,7 +14,6 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Points, Reference
 from dynascope.core.records import Headline
-from dynascope.engine import Experiment
 from dynascope.engine.bifurcation import Diagram, bifurcation
 from dynascope.engine.orbits import Observed, observe
 from dynascope.studies.base import Study, chart, claim
@@ -81,10 +80,6 @@ class QuarticOrbits(Study):
     starts: int = 2000
     scanned: int = 60  # learning rates in each of SCAN and ONSET
     seed: int = 0
-
-    def plan(self) -> dict[str, Experiment]:
-        """Nothing to train: a function of one number is iterated in `analyse`."""
-        return {}
 
     def notes(self) -> tuple[str, ...]:
         """Where text and derivation differ."""

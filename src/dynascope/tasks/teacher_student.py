@@ -1,0 +1,69 @@
+"""Learning a sum of ReLU neurons from points on the unit sphere (002 section 3.7.1, Fig. B.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from dynascope.core.errors import bad
+from dynascope.numerics.draws import normal
+from dynascope.tasks.base import Predict, Task
+
+
+class Labelled(NamedTuple):
+    """Points with what the teacher says about them."""
+
+    x: jax.Array  # (points, dimension), rows of length 1
+    y: jax.Array  # (points,)
+
+
+@dataclass(frozen=True)
+class TeacherStudent(Task):
+    """Fit y(x) = sum of relu(x_i) over the first `neurons` coordinates, by squared error.
+
+    Args:
+        neurons: Neurons of the teacher; neuron i looks along axis i.
+        dimension: Coordinates of a point.
+        points: How many points a seed draws, evenly spread on the unit sphere.
+
+    Example:
+        >>> task = TeacherStudent(neurons=1, dimension=2, points=100)
+        >>> x, y = task.samples(jax.random.key(0))
+        >>> x.shape, bool((y == x[:, 0].clip(0)).all())
+        ((100, 2), True)
+    """
+
+    neurons: int = 16
+    dimension: int = 16
+    points: int = 10_000
+
+    def check(self) -> None:
+        """Raise for sizes below one, and for more neurons than axes."""
+        for name in ("dimension", "points"):
+            if getattr(self, name) < 1:
+                raise bad(name, getattr(self, name), "a whole number of at least 1")
+        if not 1 <= self.neurons <= self.dimension:
+            raise bad("neurons", self.neurons, f"from 1 to the dimension, {self.dimension}")
+
+    @property
+    def input_size(self) -> int:
+        """Coordinates of a point."""
+        return self.dimension
+
+    @property
+    def output_size(self) -> int:
+        """One number."""
+        return 1
+
+    def samples(self, key: jax.Array) -> Labelled:
+        """Points on the sphere and the teacher's answers."""
+        drawn = normal(key, (self.points, self.dimension))
+        x = drawn / jnp.linalg.norm(drawn, axis=1, keepdims=True)
+        return Labelled(x, jax.nn.relu(x[:, : self.neurons]).sum(axis=1))
+
+    def loss(self, predict: Predict, samples: Labelled) -> jax.Array:
+        """Mean squared error, without the factor one half."""
+        return jnp.mean((predict(samples.x)[..., 0] - samples.y) ** 2)
