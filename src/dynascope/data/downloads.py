@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import urllib.error
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from dynascope.core.errors import MissingData
 from dynascope.core.progress import Progress
@@ -67,7 +68,7 @@ def _fetch(official: Official, target: Path) -> None:
 
 def _copy(official: Official, file: BinaryIO) -> None:
     """The bytes of the address into an open file, with a progress bar."""
-    with urllib.request.urlopen(official.address, timeout=TIMEOUT_SECONDS) as reply:
+    with _open(official.address) as reply:
         total = float(reply.headers.get("Content-Length") or 0)
         with Progress(f"download {official.file}", total) as bar:
             done = 0
@@ -77,6 +78,14 @@ def _copy(official: Official, file: BinaryIO) -> None:
                 bar.update(done)
     if done < total:
         raise OSError(f"{done} of {total:.0f} bytes came")
+
+
+def _open(address: str) -> Any:
+    try:
+        return urllib.request.urlopen(address, timeout=TIMEOUT_SECONDS)
+    except urllib.error.HTTPError as error:  # it holds the open connection
+        with error:
+            raise OSError(f"{error.code} {error.reason}") from None
 
 
 def _verify(part: Path, official: Official) -> None:

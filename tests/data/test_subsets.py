@@ -1,0 +1,61 @@
+"""Two-class subsets: labels, sizes, order, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynascope.core.errors import BadInput, UnknownName
+from dynascope.data import PAIRS, load, two_class_arrays, two_classes
+
+DIGITS = load("digits")
+
+
+def test_labels_are_signs_of_the_right_pictures():
+    x, y, x_test, y_test = two_classes(DIGITS, (3, 8), seed=None)
+    own = np.isin(DIGITS.y_train, (3, 8))
+    assert np.array_equal(x, DIGITS.x_train[own].reshape(-1, 64))
+    assert np.array_equal(y == 1, DIGITS.y_train[own] == 8)
+    assert len(x_test) == np.isin(DIGITS.y_test, (3, 8)).sum()
+    assert set(np.unique(y_test)) == {-1.0, 1.0}
+
+
+def test_a_smaller_subset_begins_a_larger_one():
+    small, large = (two_classes(DIGITS, (0, 1), n)[0] for n in (20, 50))
+    assert np.array_equal(small, large[:20])
+
+
+def test_another_seed_draws_other_rows():
+    assert not np.array_equal(*(two_classes(DIGITS, (0, 1), 20, seed=seed)[0] for seed in (0, 1)))
+
+
+def test_more_samples_than_there_are_is_refused():
+    with pytest.raises(BadInput, match="train samples of digits: got 5000, expected from 1 to"):
+        two_classes(DIGITS, (0, 1), 5000)
+    with pytest.raises(BadInput, match="test samples of digits"):
+        two_classes(DIGITS, (0, 1), 10, 0)
+
+
+@pytest.mark.parametrize("classes", [(0,), (0, 1, 2), (4, 4)])
+def test_anything_but_two_classes_is_refused(classes):
+    with pytest.raises(BadInput, match="two different classes"):
+        two_classes(DIGITS, classes)
+
+
+def test_an_unknown_class_is_refused_with_the_known_ones():
+    with pytest.raises(BadInput, match="a class of digits: 0, 1, 2"):
+        two_classes(DIGITS, (0, 11))
+
+
+def test_an_unknown_scaling_is_refused():
+    with pytest.raises(UnknownName, match="unknown scaling"):
+        two_classes(DIGITS, (0, 1), scaling="standard")
+
+
+def test_the_arrays_of_a_choice_are_made_once():
+    choice = ("digits", None, (0, 1), 20, None, "raw", 0)
+    assert two_class_arrays(*choice)[0] is two_class_arrays(*choice)[0]
+
+
+def test_pairs_are_those_of_the_documents():
+    assert PAIRS["cifar10"] == PAIRS["svhn"] == (0, 2) and PAIRS["fsdd"] == (1, 3)
