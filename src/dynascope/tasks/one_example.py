@@ -1,0 +1,55 @@
+"""A single example: a normal input and a label (004 section 3.3, and D7 of Fig. B.4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+
+from dynascope.core.errors import bad
+from dynascope.numerics.draws import normal
+from dynascope.tasks.base import Predict, Task
+from dynascope.tasks.two_clusters import Samples, squared_loss
+
+
+@dataclass(frozen=True)
+class OneExample(Task):
+    """x ~ N(0, I) of a given dimension with one label; the loss is half the squared error.
+
+    Example:
+        >>> x, y = OneExample(dimension=3, label=2.0).samples(jax.random.key(0))
+        >>> x.shape, y.tolist()
+        ((1, 3), [[2.0]])
+    """
+
+    dimension: int = 100
+    label: float = 1.0
+
+    def check(self) -> None:
+        """Raise for a dimension below one or a label that is no number."""
+        if self.dimension < 1:
+            raise bad("dimension", self.dimension, "a whole number of at least 1")
+        # A traced label has been checked before.
+        if isinstance(self.label, float) and not math.isfinite(self.label):
+            raise bad("label", self.label, "a finite number")
+
+    @property
+    def input_size(self) -> int:
+        """The dimension."""
+        return self.dimension
+
+    @property
+    def output_size(self) -> int:
+        """One label."""
+        return 1
+
+    def samples(self, key: jax.Array) -> Samples:
+        """One input (1, dimension) and its label (1, 1)."""
+        x = normal(key, (1, self.dimension))
+        return x, jnp.full((1, 1), self.label, x.dtype)
+
+    def loss(self, predict: Predict, samples: Samples) -> jax.Array:
+        """Half the squared error."""
+        return squared_loss(predict, samples, "half")
