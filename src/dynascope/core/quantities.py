@@ -95,3 +95,22 @@ NEURON_WEIGHTS = quantity(
     ("neuron", "weight"),
     "Output weight of every hidden neuron, then its input weights.",
 )
+SHARPNESS = quantity(
+    "sharpness", "lambda_max(H)", "loss", (), "Largest eigenvalue of the Hessian of the objective."
+)
+CRITICAL_LEARNING_RATE = quantity(
+    "critical_learning_rate", "eta_crit", "1", (), "Rate above which a descent step overshoots."
+)
+TANGENT_KERNEL = quantity(
+    "tangent_kernel",
+    "K",
+    "1",
+    ("row", "column"),
+    "Products of the outputs' gradients, one row for each output of each training sample.",
+)
+TANGENT_KERNEL_NORM = quantity(
+    "tangent_kernel_norm", "lambda_1(K)", "1", (), "Largest eigenvalue of the tangent kernel."
+)
+TANGENT_KERNEL_SPECTRUM = quantity(
+    "tangent_kernel_spectrum", "lambda(K)", "1", ("rank",), "Largest eigenvalues of the kernel."
+)
