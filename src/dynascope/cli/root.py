@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from dynascope import __version__
 from dynascope.cli import doctor, exporting, graph, listing, orbit, records, running, sweeping
+from dynascope.cli.cores import use_all_cores
 from dynascope.cli.explain import CTRL_C, explain
 from dynascope.cli.talk import Stopped
 from dynascope.core.errors import unknown
@@ -87,6 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error of ours, 130 after Ctrl-C, 141 if nobody reads the output any more.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # a process of our own
+        use_all_cores()
     try:
         code = _call([word for word in given if word != "--debug"])
     except KeyboardInterrupt:

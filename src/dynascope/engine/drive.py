@@ -49,8 +49,7 @@ def drive(
             checkpoint.
         checkpoint: State to go on from, as `on_rows` was given it.
     """
-    devices = jax.local_device_count()
-    compiled = program(lanes, dtype, devices)
+    compiled = program(lanes, dtype)
     lane: Lane = compiled.prepare(lanes.values, (lanes.seeds,))
     place, row = 0, 0
     if checkpoint is not None:

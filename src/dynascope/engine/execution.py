@@ -6,7 +6,6 @@ import time as clock
 from collections.abc import Iterable
 from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 
@@ -94,14 +93,14 @@ def execute(
     places = experiment.places()
     grid = experiment.grid()
     labels = Labeller(experiment, grid, places)
-    lanes = stack(grid, experiment.seeds, jax.local_device_count())
+    lanes = stack(grid, experiment.seeds)
     journal = _Journal(labels, sink)
     discrete = not experiment.dynamics.continuous
     spots = places if discrete else np.arange(len(places))
     times = np.zeros(len(places)) if discrete else places
     ended = "finished"
     with precision(experiment.dtype), compilation_cache():
-        mapped = program(lanes, experiment.dtype, jax.local_device_count()).mapped
+        mapped = program(lanes, experiment.dtype).mapped
         try:
             with Progress(label, float(spots[-1]), progress) as bar:
                 drive(lanes, spots, times, experiment.dtype, bar, journal.rows, journal.checkpoint)

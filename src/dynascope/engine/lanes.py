@@ -26,13 +26,13 @@ class Lanes:
     count: int  # how many lanes are real
 
 
-def stack(grid: list[Bare], seeds: tuple[int, ...], devices: int) -> Lanes:
+def stack(grid: list[Bare], seeds: tuple[int, ...]) -> Lanes:
     """The lanes of a grid; numbers that are the same at every point stay without lane axis."""
     shapes = {skeleton(bare) for bare in grid}
     if len(shapes) > 1:
         raise AssertionError("a grid with more than one skeleton must be split before")
     count = len(grid) * len(seeds)
-    total = bucket(count, devices)
+    total = bucket(count)
     every = [leaves(bare) for bare in grid]
     values, batched = {}, set()
     for path, first in every[0].items():
@@ -45,17 +45,26 @@ def stack(grid: list[Bare], seeds: tuple[int, ...], devices: int) -> Lanes:
     return Lanes(grid[0], shapes.pop(), values, frozenset(batched), lane_seeds, count)
 
 
-def bucket(lanes: int, devices: int) -> int:
+def bucket(lanes: int) -> int:
     """Lanes to compile for: powers of two up to 64, then multiples of 64.
 
     A second seed or a longer sweep then mostly finds a program that is compiled already.
 
     Example:
-        >>> [bucket(n, 1) for n in (1, 3, 33, 65, 1000)]
+        >>> [bucket(n) for n in (1, 3, 33, 65, 1000)]
         [1, 4, 64, 128, 1024]
     """
-    size = 1 << (lanes - 1).bit_length() if lanes <= 64 else -(-lanes // 64) * 64
-    return -(-size // devices) * devices
+    return 1 << (lanes - 1).bit_length() if lanes <= 64 else -(-lanes // 64) * 64
+
+
+def shares(lanes: int, devices: int) -> int:
+    """How many of the devices get an equal share of a bucket of lanes.
+
+    Example:
+        >>> [shares(1, 2), shares(32, 2), shares(64, 6)]
+        [1, 2, 4]
+    """
+    return max(n for n in range(1, min(lanes, devices) + 1) if lanes % n == 0)
 
 
 def pad(array: np.ndarray, total: int) -> np.ndarray:

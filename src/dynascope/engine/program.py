@@ -19,7 +19,7 @@ from dynascope.core.randomness import key_for
 from dynascope.core.spec import leaves, with_leaves
 from dynascope.dynamics.base import NEVER, Objective, State
 from dynascope.engine.experiment import Bare
-from dynascope.engine.lanes import Lanes
+from dynascope.engine.lanes import Lanes, shares
 from dynascope.numerics.precision import cast, foreign
 from dynascope.probes.base import Snapshot
 
@@ -127,8 +127,9 @@ def _promotion(task: Any) -> Any:
 _PROGRAMS: dict[tuple, Program] = {}
 
 
-def program(lanes: Lanes, dtype: str, devices: int) -> Program:
+def program(lanes: Lanes, dtype: str) -> Program:
     """The compiled functions for these lanes; the same object for the same skeleton."""
+    devices = shares(len(lanes.seeds), jax.local_device_count())
     key = (lanes.skeleton, lanes.batched, dtype, devices)
     if key not in _PROGRAMS:
         _PROGRAMS[key] = _program(lanes.bare, lanes.batched, dtype, devices)
@@ -156,7 +157,10 @@ def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> P
         """Lanes spread over all devices; each device runs its own share of the loop."""
         if devices == 1:
             return jax.jit(call)
-        mesh = jax.make_mesh((devices,), ("lane",), axis_types=(jax.sharding.AxisType.Auto,))
+        mesh = jax.make_mesh(
+            (devices,), ("lane",), axis_types=(jax.sharding.AxisType.Auto,),
+            devices=jax.local_devices()[:devices],
+        )  # fmt: skip
         lane, whole = jax.sharding.PartitionSpec("lane"), jax.sharding.PartitionSpec()
 
         def spread(values: dict, lanes: tuple, *shared: Any) -> Any:

@@ -84,7 +84,7 @@ def _group(experiment: Experiment, compiled: set[str]) -> tuple[int, int, float]
         step, look, row_bytes, mapped = trace(grid[0], experiment.dtype)
     moves = experiment.steps or SOLVER_STEPS * rows
     seconds = moves * step.seconds(lanes, mapped) + rows * look.seconds(lanes, mapped)
-    program = f"{bucket(lanes, 1)} {experiment.dtype} {skeleton(grid[0])}"
+    program = f"{bucket(lanes)} {experiment.dtype} {skeleton(grid[0])}"
     if program not in compiled:
         compiled.add(program)
         seconds += PROGRAM
