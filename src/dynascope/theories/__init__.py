@@ -11,7 +11,9 @@ from dynascope.theories.entry_flow import convert_time, flow_terms
 from dynascope.theories.factorization import orbit_multipliers
 from dynascope.theories.factorization_stability import factorization_verdict
 from dynascope.theories.fitting import composition, fit_condition
+from dynascope.theories.infinite_width import infinite_width_kernel
 from dynascope.theories.lemmas import stage_times, verify_lemmas
+from dynascope.theories.linear_dynamics import LinearDescent, linear_descent
 from dynascope.theories.neuron import neuron_gradient, neuron_loss, reduced_step
 from dynascope.theories.one_dimension import flip
 from dynascope.theories.one_layer import OneLayer
@@ -29,6 +31,7 @@ from dynascope.theories.swing_by_odds import initial_correlation, probability_of
 from dynascope.theories.symmetric_two_layer import SymmetricTwoLayer
 
 __all__ = [
+    "LinearDescent",
     "LinearTheory",
     "OneLayer",
     "QuadraticMap",
@@ -43,8 +46,10 @@ __all__ = [
     "fit_condition",
     "flip",
     "flow_terms",
+    "infinite_width_kernel",
     "initial_correlation",
     "initial_jacobian",
+    "linear_descent",
     "naive_times",
     "neuron_gradient",
     "neuron_loss",
