@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynascope.theories.quartic import quartic_orbit
+
 LARGE = 1e6
 
 
@@ -21,7 +23,9 @@ class Descents(NamedTuple):
     escaped: np.ndarray  # (runs,)
 
 
-def descend(targets: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int) -> Descents:
+def descend(
+    targets: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int, terms: np.ndarray | float = 1.0
+) -> Descents:
     """Take steps of gradient descent with rate 1.
 
     Args:
@@ -29,13 +33,14 @@ def descend(targets: np.ndarray, y: np.ndarray, z: np.ndarray, steps: int) -> De
         y: (runs, m, k).
         z: (runs, n, k).
         steps: How many.
+        terms: Weights of the squared entries, (runs, m, n); all count alike by default.
 
     Returns:
         The factors, and which descents escaped.
     """
     escaped = np.zeros(len(targets), bool)
     for _ in range(steps):
-        error = y @ z.swapaxes(1, 2) - targets
+        error = terms * (y @ z.swapaxes(1, 2) - targets)
         y, z = y - error @ z, z - error.swapaxes(1, 2) @ y
         out = ~(np.abs(y).max(axis=(1, 2)) + np.abs(z).max(axis=(1, 2)) < LARGE)
         if out.any():
@@ -64,6 +69,41 @@ def top_values(found: Descents, targets: np.ndarray, looks: int) -> np.ndarray:
         seen.append(np.stack([np.linalg.norm(w, 2, axis=(1, 2)) for w in found[:2]], axis=1))
         found = descend(targets, found.y, found.z, 1)
     return np.array(seen)
+
+
+class QuasiRun(NamedTuple):
+    """Fig. B.3: a descent from near (alpha X0, X0 / alpha).
+
+    Lengths are those of u1^T Y and u1^T Z over sigma_1. Unlike s_max they do not depend on how
+    close the second singular value is.
+    """
+
+    losses: np.ndarray  # (looks,)
+    tops: np.ndarray  # (looks, 2) lengths
+    settled: np.ndarray  # (2, 2) lengths in two late steps
+
+
+def quasi_run(alpha: float, seed: int, looks: int = 300, steps: int = 6000) -> QuasiRun:
+    """Descent on a random 8 x 8 target at K = 1.02; see `QuasiRun`."""
+    random = np.random.default_rng(seed)
+    factor = random.normal(size=(1, 8, 8))
+    factor *= np.sqrt(1.02) / np.linalg.norm(factor[0], 2)  # K = 1.02
+    noise = 2e-3 * random.normal(size=(2, 1, 8, 8))
+    target = factor @ factor.swapaxes(1, 2)
+    top = np.linalg.eigh(target[0])[1][:, -1]
+
+    def lengths(state: Descents) -> list[float]:
+        return [float(np.linalg.norm(top @ w[0]) / np.sqrt(1.02)) for w in state[:2]]
+
+    state = Descents(alpha * factor + noise[0], factor / alpha + noise[1], np.zeros(1, bool))
+    losses, tops = [], []
+    for _ in range(looks):
+        losses.append(((state.y @ state.z.swapaxes(1, 2) - target) ** 2).sum() / 2)
+        tops.append(lengths(state))
+        state = descend(target, state.y, state.z, 1)
+    late = descend(target, state.y, state.z, steps - looks)
+    after = descend(target, late.y, late.z, 1)
+    return QuasiRun(*(np.array(v) for v in (losses, tops, [lengths(late), lengths(after)])))
 
 
 def hessian(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -101,3 +141,26 @@ def two_step_radius(strength: float, other: float, start: float) -> float:
     columns = [(steps(state + h * e) - steps(state - h * e)) / (2 * h) for e in np.eye(8)]
     values = np.linalg.eigvals(np.array(columns).T)
     return float(np.abs(values[np.abs(values - 1) > 1e-4]).max())
+
+
+def criticality_ratio(x: np.ndarray, y: np.ndarray, direction: np.ndarray) -> float:
+    """3 f3^2 - f2 f4 over 96 ||dX Y + X dY||^2 ||dX dY||^2."""
+    dx, dy = direction[: x.size].reshape(x.shape), direction[x.size :].reshape(y.shape)
+    f2, f3, f4 = line_derivatives(x, y, dx, dy)
+    first, second = dx @ y + x @ dy, dx @ dy
+    return (3 * f3**2 - f2 * f4) / (96 * (first**2).sum() * (second**2).sum())
+
+
+def on_orbit(trace: np.ndarray, strength: float) -> np.ndarray:
+    """Whether Y and Z of each seed are on the orbit's two points, within 1e-6, (seeds,)."""
+    orbit = quartic_orbit(strength, 1.0)
+    points = np.array(orbit.points if orbit else (0.0, 0.0))
+    pair = np.sort(trace[-2:], axis=0)  # (2, seeds, 2)
+    return (np.abs(pair - points[:, None, None]) < 1e-6).all(axis=(0, 2))
+
+
+def orbit_error(seen: np.ndarray, strength: float) -> float:
+    """Largest relative distance of two late steps from the orbit's points, for sigma_1 = 1."""
+    orbit = quartic_orbit(1.0, strength)
+    points = np.array(orbit.points if orbit else (0.0, 0.0))
+    return float(np.abs(np.sort(seen[-2:], axis=0) / points[:, None] - 1).max())

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import xarray as xr
 from scipy.optimize import bisect
 
-from dynascope.core.charts import Chart, Heat, Line, Mark, Panel, Points, Reference
+from dynascope.core.charts import Chart, Mark, Panel, Points, Reference
 from dynascope.core.records import Headline
 from dynascope.probes.orbits import period
 from dynascope.studies.base import Study, chart, claim
@@ -27,12 +27,25 @@ from dynascope.studies.comparisons import (
     share,
     single,
 )
+from dynascope.studies.oscillation.candidates import by_edges
+from dynascope.studies.oscillation.drawing import orbit_lines
+from dynascope.studies.oscillation.factor_charts import edge_panels, escape_panel, quasi_panels
+from dynascope.studies.oscillation.factor_findings import (
+    Found,
+    allowed,
+    condition,
+    escapes,
+    first_escape,
+)
 from dynascope.studies.oscillation.factor_runs import (
     Descents,
+    criticality_ratio,
     descend,
     generic,
     hessian,
-    line_derivatives,
+    on_orbit,
+    orbit_error,
+    quasi_run,
     spectra,
     top_values,
     two_step_radius,
@@ -44,18 +57,6 @@ SHAPES = ((3, 4, 5), (6, 2, 3), (2, 7, 2))  # of X Y: m x k times k x n
 ALPHA = 0.8  # of the quasi-symmetric start
 TRACES = (0.95, 1.05, 1.1, 1.15, 1.2, 1.26, 1.35)  # strengths whose spectra are followed
 PERIODS = {1.1: 2, 1.2: 2, 1.26: 4, 1.35: None}
-
-
-class Found(NamedTuple):
-    """What claims and charts read."""
-
-    strengths: np.ndarray  # (columns,) of the map
-    others: np.ndarray  # (rows,) of the map
-    escaped: dict[str, np.ndarray]  # (rows, columns) by kind of start
-    traces: dict[float, np.ndarray]  # (looks, seeds, 2): top values of Y and Z
-    rows: dict[float, float]  # largest difference of u1^T Y and u1^T Z, by strength
-    quasi: dict[float, np.ndarray]  # by alpha: settled top lengths over sigma_1, (2, 2)
-    minimisers: list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ class MatrixFactorization(Study):
         targets = spectra(k, b, self.dimension)
         starts = {
             "generic": generic(len(k), self.dimension, self.seed),
-            "quasi": self._quasi(targets),
+            "quasi": self._quasi(targets, ALPHA),
+            "symmetric": self._quasi(targets, 1.0),
         }
         escaped = {
             kind: descend(targets, *start, self.steps).escaped.reshape(len(others), -1)
@@ -111,14 +113,18 @@ class MatrixFactorization(Study):
             found, target = self._settled(strength, 0.3)
             traces[strength] = top_values(found, target, 512)
             rows[strength] = float(np.abs(found.y[:, 0] - found.z[:, 0]).max())
-        quasi = {alpha: self._figure_b3(alpha) for alpha in (1.0, ALPHA)}
-        return Found(strengths, others, escaped, traces, rows, quasi, self._minimisers())
+        quasi = {alpha: quasi_run(alpha, self.seed + 3) for alpha in (1.0, ALPHA)}
+        edges = {
+            k: by_edges(k, self.dimension, self.seeds, self.steps, self.seed + 6)
+            for k in (0.9, 1.05)
+        }
+        return Found(strengths, others, escaped, traces, rows, quasi, edges, self._minimisers())
 
-    def _quasi(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _quasi(self, targets: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Starts near (alpha X0, X0 / alpha)."""
         factor = np.sqrt(targets)
         noise = generic(len(targets), self.dimension, self.seed + 1, 0.02)
-        return ALPHA * factor + noise[0], factor / ALPHA + noise[1]
+        return alpha * factor + noise[0], factor / alpha + noise[1]
 
     def _settled(self, strength: float, other: float) -> tuple[Descents, np.ndarray]:
         """Descents from all seeds on one spectrum, after all steps."""
@@ -126,29 +132,13 @@ class MatrixFactorization(Study):
         start = generic(self.seeds, self.dimension, self.seed + 2)
         return descend(target, *start, self.steps), target
 
-    def _figure_b3(self, alpha: float) -> np.ndarray:
-        """Lengths of u1^T Y and u1^T Z over sigma_1 in two settled steps, (2, 2).
-
-        Unlike s_max they do not depend on how close the second singular value is.
-        """
-        random = np.random.default_rng(self.seed + 3)
-        factor = random.normal(size=(1, 8, 8))
-        factor *= math.sqrt(1.02) / np.linalg.norm(factor[0], 2)  # K = 1.02
-        noise = 2e-3 * random.normal(size=(2, 1, 8, 8))
-        target = factor @ factor.swapaxes(1, 2)
-        found = descend(target, alpha * factor + noise[0], factor / alpha + noise[1], 6000)
-        top = np.linalg.eigh(target[0])[1][:, -1]
-        after = descend(target, found.y, found.z, 1)
-        pair = [[np.linalg.norm(top @ w[0]) for w in state[:2]] for state in (found, after)]
-        return np.array(pair) / math.sqrt(1.02)
-
     def _minimisers(self) -> list[tuple[np.ndarray, np.ndarray]]:
         random = np.random.default_rng(self.seed + 4)
         return [(random.normal(size=(m, k)), random.normal(size=(k, n))) for m, k, n in SHAPES]
 
     def headline(self, found: Found) -> Headline:
         """Where escape begins, by strength."""
-        edge = [_first_escape(column, found.others) for column in found.escaped["generic"].T]
+        edge = [first_escape(column, found.others) for column in found.escaped["generic"].T]
         return Headline(
             title="Second strength b at which descent from a small start begins to escape",
             x_label="K, strength of the first direction",
@@ -188,8 +178,8 @@ class MatrixFactorization(Study):
         right, wrong = [], []
         for x, y in found.minimisers:
             top = np.linalg.eigh(hessian(x, y))[1][:, -1]
-            right.append(abs(_criticality_ratio(x, y, top) - 1))
-            wrong.append(abs(_criticality_ratio(x, y, random.normal(size=len(top))) - 1))
+            right.append(abs(criticality_ratio(x, y, top) - 1))
+            wrong.append(abs(criticality_ratio(x, y, random.normal(size=len(top))) - 1))
         return compare(at_most(1e-9), single(max(right)), ("random directions", single(min(wrong))))
 
     @claim(
@@ -200,8 +190,8 @@ class MatrixFactorization(Study):
     )
     def orbit(self, found: Found) -> Evidence:
         """Share of seeds whose top singular values are on the closed form's points."""
-        flags = [_on_orbit(found.traces[k], k) for k in TRACES if 1 < k < DOUBLING]
-        control = _on_orbit(found.traces[1.26], 1.26)
+        flags = [on_orbit(found.traces[k], k) for k in TRACES if 1 < k < DOUBLING]
+        control = on_orbit(found.traces[1.26], 1.26)
         words = "K = 1.26, beyond the doubling"
         return compare(at_least(0.8), share(np.concatenate(flags)), (words, share(control)))
 
@@ -212,8 +202,8 @@ class MatrixFactorization(Study):
     )
     def quasi_symmetric(self, found: Found) -> Evidence:
         """Worst relative distance of both top directions from sigma_1 {0.9226, 1.0626}."""
-        worst = max(_orbit_error(seen, 1.02) for seen in found.quasi.values())
-        shifted = min(_orbit_error(seen, 1.05) for seen in found.quasi.values())
+        worst = max(orbit_error(run.settled, 1.02) for run in found.quasi.values())
+        shifted = min(orbit_error(run.settled, 1.05) for run in found.quasi.values())
         return compare(at_most(1e-6), single(worst), ("the orbit of K = 1.05", single(shifted)))
 
     @claim(
@@ -236,7 +226,7 @@ class MatrixFactorization(Study):
     )
     def map(self, found: Found) -> Evidence:
         """Share of generic starts that escape below the line, and more than 0.1 above it."""
-        below, above = (_escapes(found, "generic", side) for side in (-0.02, 0.1))
+        below, above = (escapes(found, "generic", side) for side in (-0.02, 0.1))
         return compare(
             at_most(0.0), single(below.mean()), ("K + b > 2.1", single(above.mean())),
             f"{below.size} cells with K + b < 1.98.",
@@ -249,27 +239,31 @@ class MatrixFactorization(Study):
     )
     def quasi_map(self, found: Found) -> Evidence:
         """Share of starts that meet (3.9) and escape, and of all with K + b > 2.1."""
-        k, b = np.meshgrid(found.strengths, found.others)
-        met = np.maximum(k / ALPHA**2 + b * ALPHA**2, b / ALPHA**2 + k * ALPHA**2) <= 2
-        inside = found.escaped["quasi"][met]
-        above = _escapes(found, "quasi", 0.1)
-        return compare(
-            at_most(0.0), single(inside.mean()), ("K + b > 2.1", single(above.mean())),
-            f"{met.sum()} cells meet (3.9); {(~found.escaped['quasi'] & ~met).sum()} others stay "
-            "bounded too: sufficient, not tight.",
-        )  # fmt: skip
+        return condition(found, "quasi", ALPHA)
+
+    @claim(
+        "symmetric-map",
+        "From symmetric starts, alpha = 1, the same condition is K + b <= 2, and keeps it too.",
+        "002 Fig. 3.2 (c), (3.9)",
+    )
+    def symmetric_map(self, found: Found) -> Evidence:
+        """Share of starts that meet it and escape, and of all with K + b > 2.1."""
+        return condition(found, "symmetric", 1.0)
 
     @claim(
         "separable-model",
-        "All directions may oscillate at once, as a sum of functions of one variable each does.",
+        "All directions of a factorisation may oscillate at once, as those of a separable sum do.",
         "002 (3.10), after Ma et al.",
     )
     def separable_model(self, found: Found) -> Evidence:
-        """Target I at K = 1.02, 1.05, 1.1: share that stays bounded."""
-        kept = ~np.concatenate([self._identity(k) for k in (1.02, 1.05, 1.1)])
+        """Target K I, all cross terms: share that stays bounded; without them all do."""
+        kept, free = ~found.edges[1.05].asymmetric[-1], ~found.edges[1.05].asymmetric[0]
         words = "K = 2.1, where even one direction escapes"
-        return compare(at_least(0.99), share(kept), (words, share(~self._identity(2.1))),
-                       "Two equal strengths have K + b = 2K > 2.")  # fmt: skip
+        alone = ~by_edges(2.1, 2, self.seeds, 100, self.seed + 6).asymmetric[0]
+        return compare(
+            at_least(0.99), share(kept), (words, share(alone)),
+            f"Two equal strengths have K + b = 2K > 2. Without cross terms {free.mean():.0%} stay.",
+        )  # fmt: skip
 
     @claim(
         "cross-terms",
@@ -277,11 +271,37 @@ class MatrixFactorization(Study):
         "002 (3.11), (3.12)",
     )
     def cross_terms(self, found: Found) -> Evidence:
-        """X X^T with target I has them too: share that escapes at K = 1.05."""
-        past, before = (self._symmetric_escapes(k) for k in (1.05, 0.9))
+        """X X^T with target K I has them too: share that escapes at K = 1.05."""
+        past, before = (found.edges[k].symmetric[1:] for k in (1.05, 0.9))
         words = "K = 0.9, where nothing oscillates"
-        return compare(at_least(0.99), share(past), (words, share(before)),
-                       "It is the difference of Y and Z that forbids it.")  # fmt: skip
+        return compare(at_least(0.99), share(past), (words, share(before)))
+
+    @claim(
+        "more-edges",
+        "A model with more cross terms allows fewer eigenvalues of the Hessian beyond 2 / eta.",
+        "002 section 3.6.2, after (3.12)",
+    )
+    def more_edges(self, found: Found) -> Evidence:
+        """Eigenvalues beyond it at which X X^T stays bounded: with all edges less with none."""
+        past, before = (allowed(found.edges[k]) for k in (1.05, 0.9))
+        return compare(
+            at_most(-1.0), single(past[-1] - past[0]),
+            ("K = 0.9, where none is beyond it", single(before[-1] - before[0])),
+            f"By number of edges, 0 where any escapes: {', '.join(f'{n:.0f}' for n in past)}.",
+        )  # fmt: skip
+
+    @claim(
+        "edge-and-asymmetry",
+        "Together they do: with Y and Z apart a single cross term makes every descent escape.",
+        "derived; corrects 002 (3.12)",
+    )
+    def edge_and_asymmetry(self, found: Found) -> Evidence:
+        """Share that escapes with at least one edge, and without any, at K = 1.05."""
+        seen = found.edges[1.05]
+        return compare(
+            at_least(0.9), share(seen.asymmetric[1:]), ("no edge", share(seen.asymmetric[0])),
+            "With Y = Z none escapes, whatever the edges.",
+        )  # fmt: skip
 
     @claim(
         "periods",
@@ -306,35 +326,20 @@ class MatrixFactorization(Study):
         past = max(v for k, v in found.rows.items() if k > 1)
         return compare(at_most(1e-9), single(past), ("K = 0.95", single(found.rows[0.95])))
 
-    def _identity(self, strength: float) -> np.ndarray:
-        target = np.broadcast_to(strength * np.eye(3), (self.seeds, 3, 3))
-        return descend(target, *generic(self.seeds, 3, self.seed + 6), self.steps).escaped
-
-    def _symmetric_escapes(self, strength: float) -> np.ndarray:
-        """Descent on ||X X^T - C||^2 / 4 is that of Y = Z, step by step."""
-        target = np.broadcast_to(strength * np.eye(3), (self.seeds, 3, 3))
-        x, _ = generic(self.seeds, 3, self.seed + 7)
-        return descend(target, x, x, min(self.steps, 1500)).escaped
-
     # --- charts --------------------------------------------------------------------------
 
     @chart
     def escape_map(self, found: Found) -> Chart:
         """Fig. 3.2."""
-        ends = np.array([found.strengths[0], found.strengths[-1]])
-        titles = {"generic": "small generic starts", "quasi": f"quasi-symmetric, alpha = {ALPHA:g}"}
-        panels = []
-        for kind, title in titles.items():
-            marks: list[Mark] = [
-                Heat(found.strengths, found.others, 1.0 - found.escaped[kind],
-                     "bounded (1) or escaped (0)"),
-                Line(ends, [neimark_sacker_line(k) for k in ends], "K + b = 2", "theory"),
-            ]  # fmt: skip
-            if kind == "quasi":
-                k = found.strengths[found.strengths < 1.2]
-                bound = (2 - k / ALPHA**2) / ALPHA**2
-                marks.append(Line(k, np.clip(bound, 0.2, 1.0), "(3.9)", "control"))
-            panels.append(Panel(tuple(marks), title, "K = eta sigma_1^2", "b = eta sigma_2^2"))
+        titles = {
+            "generic": ("small generic starts", None),
+            "quasi": (f"quasi-symmetric, alpha = {ALPHA:g}", ALPHA),
+            "symmetric": ("symmetric, alpha = 1", None),
+        }
+        panels = [
+            escape_panel(found.strengths, found.others, found.escaped[kind], title, alpha)
+            for kind, (title, alpha) in titles.items()
+        ]
         return Chart(
             "map", "Where factorised descent escapes",
             "From small starts nothing escapes below the dashed line. Above it, for K up to 1.27, "
@@ -347,13 +352,9 @@ class MatrixFactorization(Study):
         """Fig. 3.3."""
         x = np.concatenate([np.full(10, k) for k in TRACES])
         y = np.concatenate([found.traces[k][-10:, 0, 0] / math.sqrt(k) for k in TRACES])
-        curve = np.linspace(1.0005, DOUBLING, 60)
-        orbits = [quartic_orbit(1.0, k) for k in curve]
-        lines = [Line(curve, [o.points[j] for o in orbits if o],
-                      "" if j else "orbit in closed form", "theory") for j in (0, 1)]  # fmt: skip
         marks: tuple[Mark, ...] = (
             Points(x, y, "last 10 steps"),
-            *lines,
+            *orbit_lines(DOUBLING),
             Reference("x", DOUBLING, "period 4 begins"),
         )
         return Chart(
@@ -362,36 +363,22 @@ class MatrixFactorization(Study):
             (Panel(marks, "", "K", "s_max(Y) / sigma_1"),),
         )  # fmt: skip
 
+    @chart
+    def figure_b3(self, found: Found) -> Chart:
+        """Fig. B.3."""
+        return Chart(
+            "quasi-symmetric", "Flat and sharp starts end on the same orbit",
+            "K = 1.02, even and odd steps as two curves. From alpha = 0.8 the top directions of Y and "
+            "Z differ at first; they become equal on the orbit (dashed) of alpha = 1.",
+            quasi_panels(found.quasi),
+        )  # fmt: skip
 
-def _criticality_ratio(x: np.ndarray, y: np.ndarray, direction: np.ndarray) -> float:
-    """3 f3^2 - f2 f4 over 96 ||dX Y + X dY||^2 ||dX dY||^2."""
-    dx, dy = direction[: x.size].reshape(x.shape), direction[x.size :].reshape(y.shape)
-    f2, f3, f4 = line_derivatives(x, y, dx, dy)
-    first, second = dx @ y + x @ dy, dx @ dy
-    return (3 * f3**2 - f2 * f4) / (96 * (first**2).sum() * (second**2).sum())
-
-
-def _on_orbit(trace: np.ndarray, strength: float) -> np.ndarray:
-    """Whether Y and Z of each seed are on the orbit's two points, within 1e-6, (seeds,)."""
-    orbit = quartic_orbit(strength, 1.0)
-    points = np.array(orbit.points if orbit else (0.0, 0.0))
-    pair = np.sort(trace[-2:], axis=0)  # (2, seeds, 2)
-    return (np.abs(pair - points[:, None, None]) < 1e-6).all(axis=(0, 2))
-
-
-def _orbit_error(seen: np.ndarray, strength: float) -> float:
-    orbit = quartic_orbit(1.0, strength)
-    points = np.array(orbit.points if orbit else (0.0, 0.0))
-    return float(np.abs(np.sort(seen[-2:], axis=0) / points[:, None] - 1).max())
-
-
-def _escapes(found: Found, kind: str, side: float) -> np.ndarray:
-    """Which descents escaped, of those with K + b below 2 + side (or above, if positive)."""
-    k, b = np.meshgrid(found.strengths, found.others)
-    total = k + b - 2
-    return found.escaped[kind][total < side if side < 0 else total > side]
-
-
-def _first_escape(column: np.ndarray, others: np.ndarray) -> float:
-    places = np.flatnonzero(column)
-    return float(others[places[0]]) if len(places) else float(others[-1])
+    @chart
+    def candidate_models(self, found: Found) -> Chart:
+        """The models (3.10) to (3.12)."""
+        return Chart(
+            "candidate-models", "What forbids a second direction to oscillate",
+            "Target K I with K = 1.05. Cross terms alone do not (X X^T), nor does Y apart from Z "
+            "alone (no edge); both together do.",
+            edge_panels(found.edges[1.05]),
+        )  # fmt: skip
