@@ -10,7 +10,7 @@ from dynascope.cli.cores import use_all_cores
 
 use_all_cores()  # as the command does; must come before jax
 
-# ruff: noqa: E402, I001
+# ruff: noqa: E402
 import jax
 import jax.numpy as jnp
 import torch
