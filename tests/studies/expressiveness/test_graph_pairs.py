@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-FAILS = {"hexagon-printed"}
+FAILS = {"hexagon-printed", "highest-degrees"}
 
 
-def test_all_statements_hold_but_the_printed_hexagon(verdicts):
+def test_all_statements_hold_but_the_printed_hexagon_and_a_limit_far_away(verdicts):
     found = verdicts("graph-pairs")
     assert {name for name, verdict in found.items() if verdict != "holds"} == FAILS
     assert {"hexagon-closed", "hexagon-triangles"} <= set(found)

@@ -26,6 +26,7 @@ from dynascope.graphs.pairs import BRANCHES, FOURTEEN, HEXAGON, REGULAR, Pair, h
 from dynascope.graphs.powers import integer_powers
 from dynascope.studies.base import Study, chart, claim
 from dynascope.studies.comparisons import Evidence, at_least, at_most, compare, single
+from dynascope.studies.expressiveness import random_graphs
 
 MULTISETS_FROM = 6  # numbers 1..6 of which all multisets are tried
 
@@ -175,6 +176,9 @@ class GraphPairs(Study):
             ("alpha = 1", single(_collisions(MULTISETS_FROM, 1))),
             f"alpha = {alpha}; for n = 100 it is 459, and 100^-459 is 0 in float64.",
         )  # fmt: skip
+
+    random_pairs = random_graphs.random_pairs
+    highest_degrees = random_graphs.highest_degrees
 
     @claim(
         "hexagon-printed",
