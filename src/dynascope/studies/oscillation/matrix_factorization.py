@@ -368,8 +368,8 @@ class MatrixFactorization(Study):
         """Fig. B.3."""
         return Chart(
             "quasi-symmetric", "Flat and sharp starts end on the same orbit",
-            "K = 1.02, even and odd steps as two curves. From alpha = 0.8 the top directions of Y and "
-            "Z differ at first; they become equal on the orbit (dashed) of alpha = 1.",
+            "K = 1.02, even and odd steps as two curves. From alpha = 0.8 the top directions of Y "
+            "and Z differ at first; they become equal on the orbit (dashed) of alpha = 1.",
             quasi_panels(found.quasi),
         )  # fmt: skip
 
