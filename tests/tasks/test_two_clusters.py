@@ -1,4 +1,4 @@
-"""The small tasks of the catapult studies: clusters on a line, one example, image-like inputs."""
+"""The small tasks of the catapult studies: clusters on a line, one example."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from dynascope.core.errors import BadInput
 from dynascope.numerics.precision import precision
-from dynascope.tasks import ImageLike, OneExample, TwoClusters
+from dynascope.tasks import OneExample, TwoClusters
 
 
 def drawn(task, seed=0):
@@ -40,18 +40,6 @@ def test_one_example_is_one_row():
     assert float(OneExample(dimension=5, label=-2.0).loss(np.sum, (x, 0 * y + x.sum()))) == 0
 
 
-def test_image_like_inputs_have_a_falling_spectrum_and_tell_the_classes_apart():
-    x, y = drawn(ImageLike(count=4000, dimension=30, shift=0.4))
-    assert (x**2).mean() == pytest.approx(1, abs=1e-6)
-    spectrum = np.linalg.eigvalsh(x.T @ x)[::-1]
-    assert spectrum[0] / spectrum[9] > 15  # 10^1.5 but for the class direction
-    means = [x[y[:, 0] == side].mean(axis=0) for side in (1, -1)]
-    gap = np.linalg.norm(means[0] - means[1])
-    deviations = np.arange(1, 31) ** -0.75
-    expected = 0.8 / np.sqrt((np.sum(deviations**2) + 0.4**2) / 30)
-    assert gap == pytest.approx(expected, rel=0.1)
-
-
 def test_settings_that_describe_no_task_are_refused():
     with pytest.raises(BadInput, match="count"):
         TwoClusters(count=0)
@@ -61,7 +49,3 @@ def test_settings_that_describe_no_task_are_refused():
         OneExample(dimension=0)
     with pytest.raises(BadInput, match="label"):
         OneExample(label=float("inf"))
-    with pytest.raises(BadInput, match="dimension"):
-        ImageLike(dimension=3)
-    with pytest.raises(BadInput, match="count"):
-        ImageLike(count=1)

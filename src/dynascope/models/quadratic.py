@@ -70,16 +70,6 @@ class TwoLayerReLU(Model):
         return Network(init, apply)
 
 
-def two_layer_kernel(params: dict[str, jax.Array], x: jax.Array) -> jax.Array:
-    """Tangent kernel (n, n) of `TwoLayerReLU` at inputs (n, d), layer by layer.
-
-    Never forms the Jacobian: K = ((on v)(on v)^T * x x^T + h h^T) / (m d), h = relu(u x).
-    """
-    on = _gates(params.get("gates", params["u"]), x)
-    hidden, through = x @ params["u"].T * on, on * params["v"]
-    return ((through @ through.T) * (x @ x.T) + hidden @ hidden.T) / (params["v"].size * x.shape[1])
-
-
 @dataclass(frozen=True)
 class QuadraticModel(Model):
     """g = w^T x / |x| + gamma w^T S w / 2 with S = diag(1 or -1) and w ~ N(0, I) (004 (3.3)).
@@ -116,10 +106,3 @@ class QuadraticModel(Model):
             return (feature @ w + self.gamma * 0.5 * (signs * w) @ w)[..., None]
 
         return Network(init, apply)
-
-
-def quadratic_model_kernel(params: dict[str, jax.Array], x: jax.Array, gamma: float) -> jax.Array:
-    """Tangent kernel (n, n) of `QuadraticModel` at inputs (n, d)."""
-    slope = x / jnp.linalg.norm(x, axis=-1, keepdims=True)
-    slope = slope + gamma * params["signs"] * params["weights"]
-    return slope @ slope.T

@@ -7,7 +7,6 @@ interface; `identity_mapping.py` is the file to imitate.
 from dynascope.tasks.base import Predict, Task
 from dynascope.tasks.community_detection import CommunityDetection
 from dynascope.tasks.identity_mapping import IdentityMapping
-from dynascope.tasks.image_like import ImageLike
 from dynascope.tasks.low_rank import LowRank
 from dynascope.tasks.one_example import OneExample
 from dynascope.tasks.samples import ArraySamples, Samples
@@ -21,7 +20,6 @@ __all__ = [
     "ArraySamples",
     "CommunityDetection",
     "IdentityMapping",
-    "ImageLike",
     "LowRank",
     "OneExample",
     "Predict",

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal
-from dynascope.tasks.base import Predict, Task
-from dynascope.tasks.two_clusters import Samples, squared_loss
+from dynascope.tasks.samples import Pair, Samples
 
 
 @dataclass(frozen=True)
-class OneExample(Task):
-    """x ~ N(0, I) of a given dimension with one label; the loss is half the squared error.
+class OneExample(Samples):
+    """x ~ N(0, I) of a given dimension with one label.
+
+    The loss is half the squared error, "half", unless it is said otherwise.
 
     Example:
         >>> x, y = OneExample(dimension=3, label=2.0).samples(jax.random.key(0))
@@ -26,6 +28,7 @@ class OneExample(Task):
 
     dimension: int = 100
     label: float = 1.0
+    reduction: Literal["mse", "half"] = "half"
 
     def check(self) -> None:
         """Raise for a dimension below one or a label that is no number."""
@@ -40,16 +43,7 @@ class OneExample(Task):
         """The dimension."""
         return self.dimension
 
-    @property
-    def output_size(self) -> int:
-        """One label."""
-        return 1
-
-    def samples(self, key: jax.Array) -> Samples:
+    def samples(self, key: jax.Array) -> Pair:
         """One input (1, dimension) and its label (1, 1)."""
         x = normal(key, (1, self.dimension))
         return x, jnp.full((1, 1), self.label, x.dtype)
-
-    def loss(self, predict: Predict, samples: Samples) -> jax.Array:
-        """Half the squared error."""
-        return squared_loss(predict, samples, "half")

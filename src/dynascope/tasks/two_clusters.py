@@ -11,22 +11,11 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal
-from dynascope.tasks.base import Predict, Task
-
-Samples = tuple[jax.Array, jax.Array]  # inputs (n, d) and labels (n, 1)
-
-
-def squared_loss(
-    predict: Predict, samples: Samples, reduction: Literal["half", "mse"]
-) -> jax.Array:
-    """Half the sum of squared errors ("half"), or their mean ("mse")."""
-    x, y = samples
-    squares = (predict(x) - y) ** 2
-    return jnp.sum(squares) / 2 if reduction == "half" else jnp.mean(squares)
+from dynascope.tasks.samples import Pair, Samples
 
 
 @dataclass(frozen=True)
-class TwoClusters(Task):
+class TwoClusters(Samples):
     """Label 1 or -1; the input is normal around `distance` times the label.
 
     Args:
@@ -46,7 +35,6 @@ class TwoClusters(Task):
     distance: float = 2.0
     spread: float = 1.0
     labels: Literal["balanced", "random"] = "balanced"
-    reduction: Literal["half", "mse"] = "mse"
 
     def check(self) -> None:
         """Raise for settings that describe no clusters."""
@@ -59,10 +47,12 @@ class TwoClusters(Task):
         if self.distance == self.spread == 0:
             raise bad("distance", 0.0, "a number above 0 where spread is 0: all inputs are 0")
 
-    input_size = 1
-    output_size = 1
+    @property
+    def input_size(self) -> int:
+        """One number."""
+        return 1
 
-    def samples(self, key: jax.Array) -> Samples:
+    def samples(self, key: jax.Array) -> Pair:
         """Inputs (count, 1) and labels (count, 1)."""
         places, sides = jax.random.split(key)
         if self.labels == "balanced":
@@ -71,7 +61,3 @@ class TwoClusters(Task):
             flags = jax.random.bernoulli(sides, 0.5, (self.count,))
         y = jnp.where(flags, 1.0, -1.0).astype(jnp.result_type(float))[:, None]
         return self.distance * y + self.spread * normal(places, (self.count, 1)), y
-
-    def loss(self, predict: Predict, samples: Samples) -> jax.Array:
-        """The squared error, reduced as the task says."""
-        return squared_loss(predict, samples, self.reduction)

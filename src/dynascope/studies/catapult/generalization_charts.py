@@ -1,0 +1,57 @@
+"""Charts of best test loss and accuracy over learning rates, for three models."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dynascope.core import charts
+from dynascope.core.charts import Chart, Line, Mark, Reference, Role
+from dynascope.studies.catapult.generalization_runs import Curve, Panel
+
+LABELS: dict[str, tuple[str, Role]] = {
+    "network": ("network", "measured"),
+    "quadratic": ("quadratic model", "measured"),
+    "linear": ("linear model", "control"),
+}
+
+
+def loss_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
+    """Best test loss over training against the learning rate."""
+    panels = [_panel(p, names[n], Curve.settled, "best test loss") for n, p in found.items()]
+    return Chart(
+        "losses",
+        "Best test loss against the learning rate",
+        "Mean over seeds with their range; runs that diverge are left out. Look at the critical "
+        "rate: to its left the three models agree, to its right the linear one is gone, and the "
+        "other two first fall and then rise again.",
+        tuple(panels),
+    )
+
+
+def accuracy_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
+    """Best test accuracy over training against the learning rate."""
+    panels = [_panel(p, names[n], _accuracy, "best test accuracy") for n, p in found.items()]
+    return Chart(
+        "accuracies",
+        "Best test accuracy against the learning rate",
+        "Mean over seeds with their range. Look at whether accuracy follows the loss past the "
+        "critical rate; on small test sets it moves in coarse steps.",
+        tuple(panels),
+    )
+
+
+def _accuracy(curve: Curve) -> np.ndarray:
+    return np.where(curve.trained, curve.accuracy, np.nan)
+
+
+def _panel(panel: Panel, title: str, read, y_label: str) -> charts.Panel:  # type: ignore[no-untyped-def]
+    marks: list[Mark] = []
+    for group, (kind, (label, role)) in enumerate(LABELS.items()):
+        values = read(panel.curves[kind])
+        whole = np.isfinite(values).all(axis=1)
+        if whole.any():
+            y, x = values[whole], panel.ratio[whole].mean(axis=1)
+            ends = {"low": y.min(axis=1), "high": y.max(axis=1)}
+            marks.append(Line(x, y.mean(axis=1), label, role, group, **ends))
+    marks.append(Reference("x", 1.0, "critical rate"))
+    return charts.Panel(tuple(marks), title, "learning rate / critical rate", y_label)

@@ -1,0 +1,161 @@
+"""Network, linear model and quadratic model over learning rates: what is run, what is read off.
+
+Rates are laid out in units of the critical rate of the infinitely wide ReLU network, which
+needs no run; every seed's own critical rate is then measured at its start, and ratios are to
+that one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from dynascope.core.errors import bad
+from dynascope.core.randomness import key_for
+from dynascope.core.spec import Spec
+from dynascope.models import CNN, MLP, Model
+from dynascope.models.base import Network
+from dynascope.models.convolution import patches
+from dynascope.numerics.precision import precision
+from dynascope.probes import tangent_kernel
+from dynascope.tasks import Samples
+from dynascope.theories import infinite_width_kernel, linear_descent
+
+RATE = "dynamics.learning_rate"
+STRIDE = 4  # places of an image that the layout of rates looks at, in both directions
+
+
+@dataclass(frozen=True)
+class Setting(Spec):
+    """What one panel trains: a task, a network, and how many samples a step sees."""
+
+    task: Samples
+    model: Model
+    batch_size: int | None = None
+
+    def check(self) -> None:
+        """Raise for conventions and networks that the study does not know."""
+        if self.task.reduction != "mse":
+            raise bad("reduction", self.task.reduction, "'mse', which the critical rate is for")
+        if not isinstance(self.model, MLP | CNN):
+            raise bad("model", type(self.model).__name__, "an MLP or a CNN")
+
+    @property
+    def width(self) -> int:
+        """Units or channels of a hidden layer."""
+        return self.model.width if isinstance(self.model, MLP) else self.model.channels  # type: ignore[attr-defined]
+
+
+class Start(NamedTuple):
+    """A seed before its first step, as far as its linear model is concerned."""
+
+    kernel: np.ndarray  # (n, n)
+    test_kernel: np.ndarray  # (m, n)
+    outputs: np.ndarray  # (n,)
+    test_outputs: np.ndarray  # (m,)
+    y: np.ndarray
+    y_test: np.ndarray
+
+    @property
+    def critical(self) -> float:
+        """The critical rate of the mean of squares: n / largest eigenvalue."""
+        return len(self.kernel) / float(np.linalg.eigvalsh(self.kernel)[-1])
+
+
+class Curve(NamedTuple):
+    """One model over learning rates and seeds, each (rates, seeds)."""
+
+    best: np.ndarray  # smallest test loss over training
+    accuracy: np.ndarray  # largest test accuracy over training
+    trained: np.ndarray  # whether the training loss ended finite and below its start
+
+    def settled(self) -> np.ndarray:
+        """The best test loss of runs that trained, NaN for the others."""
+        return np.where(self.trained, self.best, np.nan)
+
+
+class Panel(NamedTuple):
+    """What was found on one data set."""
+
+    ratio: np.ndarray  # (rates, seeds) learning rate over the seed's critical rate
+    critical: np.ndarray  # (seeds,)
+    curves: dict[str, Curve]  # "network", "quadratic", "linear"
+
+
+def laid_out(setting: Setting, multiples: tuple[float, ...], seed: int) -> tuple[float, ...]:
+    """Learning rates: multiples of the infinitely wide network's critical rate."""
+    with precision("float32"):
+        x = np.asarray(setting.task.samples(key_for(seed, "data"))[0])
+    kernel = _wide_kernel(setting.model, x)
+    critical = len(x) / np.linalg.eigvalsh(kernel)[-1]
+    return tuple(float(m * critical) for m in multiples)
+
+
+def _wide_kernel(model: Any, x: np.ndarray) -> np.ndarray:
+    if isinstance(model, MLP):
+        return infinite_width_kernel(x, model.depth)
+    # Every place of a two-layer convolution is a fully connected network of its own.
+    *sides, channels = model.shape or (x.shape[1], 1)
+    seen = np.asarray(patches(x.reshape(len(x), *sides, channels), model.window, len(sides)))
+    places = seen[(slice(None), *[slice(None, None, STRIDE)] * len(sides))]
+    places = places.reshape(len(x), -1, places.shape[-1])
+    return np.mean(
+        [infinite_width_kernel(places[:, p], model.depth) for p in range(places.shape[1])], axis=0
+    )
+
+
+def starts(setting: Setting, seeds: tuple[int, ...]) -> list[Start]:
+    """The tangent kernels and outputs of every seed's network before training."""
+    network = setting.model.build(setting.task.input_size, 1)  # once, so it is compiled once
+    with precision("float32"):
+        return [_start(setting.task, network, seed) for seed in seeds]
+
+
+def _start(task: Samples, network: Network, seed: int) -> Start:
+    x, y = task.samples(key_for(seed, "data"))
+    x_test, y_test = task.test_set(task.context(key_for(seed, "data")))
+    params = network.init(key_for(seed, "init"))
+    everywhere = jnp.concatenate([x, x_test])
+    kernel = np.asarray(tangent_kernel(network.apply, params, everywhere, x), float)
+    outputs = np.asarray(network.apply(params, everywhere)[:, 0], float)
+    n = len(x)
+    targets = (np.asarray(v[:, 0], float) for v in (y, y_test))
+    return Start(kernel[:n], kernel[n:], outputs[:n], outputs[n:], *targets)
+
+
+def trained_curve(run: xr.Dataset) -> Curve:
+    """What a run of the engine shows, rates x seeds."""
+    loss, test, share = (
+        run[name].transpose(RATE, "seed", "step").values
+        for name in ("loss", "test_set_loss", "test_set_accuracy")
+    )
+    return _curve(loss, test, share)
+
+
+def linear_curve(begin: list[Start], rates: tuple[float, ...], steps: np.ndarray) -> Curve:
+    """The linear model of every seed in closed form, at the same steps."""
+    seen = [[_linear(seed, rate, steps) for seed in begin] for rate in rates]
+    loss, test, share = (np.array([[one[k] for one in row] for row in seen]) for k in range(3))
+    return _curve(loss, test, share)
+
+
+def _linear(begin: Start, rate: float, steps: np.ndarray) -> tuple[np.ndarray, ...]:
+    found = linear_descent(
+        begin.kernel, begin.outputs, begin.y, rate, steps, loss="mse",
+        test_kernel=begin.test_kernel, test_start=begin.test_outputs,
+    )  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):  # past the critical rate it diverges
+        test = np.mean((found.test - begin.y_test) ** 2, axis=1)
+        share = np.mean((found.test > 0) == (begin.y_test > 0), axis=1)
+    return found.loss, test, share
+
+
+def _curve(loss: np.ndarray, test: np.ndarray, share: np.ndarray) -> Curve:
+    """Best values over training, the untrained network included; each (rates, seeds, steps)."""
+    ended = np.isfinite(loss[..., -1]) & (loss[..., -1] < loss[..., 0])
+    finite = np.where(np.isfinite(test), test, np.inf)
+    return Curve(finite.min(axis=2), np.nan_to_num(share).max(axis=2), ended)
