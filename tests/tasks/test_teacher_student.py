@@ -19,8 +19,8 @@ from dynascope.tasks import TeacherStudent
 def test_points_lie_on_the_sphere_and_the_teacher_fits_itself():
     task = TeacherStudent(neurons=2, dimension=3, points=500)
     drawn = task.samples(jax.random.key(0))
-    assert np.allclose(np.linalg.norm(drawn.x, axis=1), 1, atol=1e-6)
-    assert np.allclose(np.asarray(drawn.x).mean(axis=0), 0, atol=0.1)
+    assert np.allclose(np.linalg.norm(drawn[0], axis=1), 1, atol=1e-6)
+    assert np.allclose(np.asarray(drawn[0]).mean(axis=0), 0, atol=0.1)
     copy = Neurons(start=((2.0, 0.5, 0, 0), (0.5, 0, 2.0, 0))).build(3, 1)
     assert float(task.loss(copy.bind(copy.init(jax.random.key(1))), drawn)) < 1e-12
     other = Neurons(start=((2.0, 0.6, 0, 0), (0.5, 0, 2.0, 0))).build(3, 1)
@@ -46,7 +46,7 @@ def test_descent_of_one_neuron_is_a_plain_loop():
     v, w = 0.1, np.array([0.0, 0.1])
     for _ in range(30):
         mine = np.maximum(x @ w, 0)
-        error = v * mine - y
+        error = v * mine - y[:, 0]
         slopes = 2 * (error * mine).mean(), 2 * v * (error * (x @ w > 0)) @ x / len(x)
         v, w = v - 2.2 * slopes[0], w - 2.2 * slopes[1]
     last = run["neuron_weights"].sel(step=30).values.ravel()

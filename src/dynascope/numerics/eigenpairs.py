@@ -182,7 +182,8 @@ def _step(multiply: Multiply, which: Which, space: _Space) -> _Space:
         length * jnp.abs(vectors[at, best]),
         values[best],
         jnp.maximum(
-            space.scale, jnp.abs(jnp.where(jnp.arange(rows) <= at, values[order], 0)).max()
+            space.scale,
+            jnp.abs(jnp.where(jnp.arange(rows, dtype=at.dtype) <= at, values[order], 0)).max(),
         ),
     )
 
@@ -195,7 +196,9 @@ def _ritz(
     norm = _length(small)
     norm = jnp.where(norm > 0, norm, jnp.ones_like(norm))
     # Rows not filled yet get a value that no filled one can have.
-    empty = jnp.where(jnp.arange(rows) < filled, jnp.zeros_like(norm), -1.5 * norm)
+    empty = jnp.where(
+        jnp.arange(rows, dtype=filled.dtype) < filled, jnp.zeros_like(norm), -1.5 * norm
+    )
     values, vectors = jnp.linalg.eigh(small + jnp.diag(empty))
     score = jnp.abs(values) if which == "magnitude" else values
     order = jnp.argsort(-jnp.where(values < -1.25 * norm, -jnp.inf, score))

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal
-from dynascope.tasks.base import Predict, Task
-
-
-class Labelled(NamedTuple):
-    """Points with what the teacher says about them."""
-
-    x: jax.Array  # (points, dimension), rows of length 1
-    y: jax.Array  # (points,)
+from dynascope.tasks.samples import Pair, Samples
 
 
 @dataclass(frozen=True)
-class TeacherStudent(Task):
+class TeacherStudent(Samples):
     """Fit y(x) = sum of relu(x_i) over the first `neurons` coordinates, by squared error.
 
     Args:
@@ -32,7 +24,7 @@ class TeacherStudent(Task):
     Example:
         >>> task = TeacherStudent(neurons=1, dimension=2, points=100)
         >>> x, y = task.samples(jax.random.key(0))
-        >>> x.shape, bool((y == x[:, 0].clip(0)).all())
+        >>> x.shape, bool((y[:, 0] == x[:, 0].clip(0)).all())
         ((100, 2), True)
     """
 
@@ -53,17 +45,8 @@ class TeacherStudent(Task):
         """Coordinates of a point."""
         return self.dimension
 
-    @property
-    def output_size(self) -> int:
-        """One number."""
-        return 1
-
-    def samples(self, key: jax.Array) -> Labelled:
+    def samples(self, key: jax.Array) -> Pair:
         """Points on the sphere and the teacher's answers."""
         drawn = normal(key, (self.points, self.dimension))
         x = drawn / jnp.linalg.norm(drawn, axis=1, keepdims=True)
-        return Labelled(x, jax.nn.relu(x[:, : self.neurons]).sum(axis=1))
-
-    def loss(self, predict: Predict, samples: Labelled) -> jax.Array:
-        """Mean squared error, without the factor one half."""
-        return jnp.mean((predict(samples.x)[..., 0] - samples.y) ** 2)
+        return x, jax.nn.relu(x[:, : self.neurons]).sum(axis=1, keepdims=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.linalg import eigsh
 
 from dynascope.probes.orbits import period
 from dynascope.theories.neuron import (
@@ -118,7 +119,10 @@ def copy_sharpness_on(x: np.ndarray, ratios: np.ndarray) -> np.ndarray:
     slopes = np.concatenate([gates * x, (gates[:, :, None] * x[:, None]).reshape(m, -1)], axis=1)
     moments = 2 / m * slopes.T @ slopes
     scales = np.sqrt([np.repeat([r, 1 / r], [d, d * d]) for r in ratios])
-    return np.array([np.linalg.eigvalsh(moments * s[:, None] * s)[-1] for s in scales])
+    first = np.ones(len(moments))  # ARPACK's own start is random
+    return np.array([
+        eigsh(moments * s[:, None] * s, 1, v0=first, return_eigenvectors=False)[0] for s in scales
+    ])
 
 
 def settled(strength: float) -> Neuron:
