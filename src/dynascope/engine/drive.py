@@ -16,8 +16,9 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.progress import Progress
+from dynascope.engine.lane import NO_MORE, Lane
 from dynascope.engine.lanes import Lanes
-from dynascope.engine.program import NO_MORE, Lane, program
+from dynascope.engine.program import program
 
 CALL_SECONDS = 0.3  # one compiled call: short enough for Ctrl-C and a smooth bar
 BUFFER_BYTES = 64 * 2**20  # what the probes may fill between two visits to Python

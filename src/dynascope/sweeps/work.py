@@ -14,7 +14,8 @@ import numpy as np
 
 from dynascope.core.spec import leaves
 from dynascope.engine.experiment import Bare
-from dynascope.engine.program import LARGEST_VMAPPED, build, largest_side
+from dynascope.engine.lane import build
+from dynascope.engine.program import LARGEST_VMAPPED, largest_side
 
 OPERATION = 50e-9  # seconds to start one operation, whatever its size; most are fused
 PRODUCT = 30e-9  # seconds to start one lane of a batched matrix product

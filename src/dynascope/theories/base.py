@@ -22,6 +22,7 @@ from dynascope.core.quantities import quantities
 from dynascope.core.randomness import key_for
 from dynascope.core.spec import Spec, from_plain, set_path
 from dynascope.models import Model
+from dynascope.numerics.compilation_cache import ONCE, compilation_cache
 from dynascope.numerics.precision import precision
 from dynascope.tasks import IdentityMapping, Task
 
@@ -209,8 +210,9 @@ def _quantities(w: np.ndarray, task: Any, wanted: list) -> dict[str, np.ndarray]
 def initial_params(task: Task, model: Model, seeds: np.ndarray) -> Any:
     """Untrained parameters of every seed, with a leading seed axis, in float64."""
     network = model.build(task.input_size, task.output_size)
-    with precision("float64"):
-        init = jax.vmap(lambda seed: network.init(key_for(seed, "init")))
+    with precision("float64"), compilation_cache():
+        draw = jax.vmap(lambda seed: network.init(key_for(seed, "init")))
+        init = jax.jit(draw, compiler_options=ONCE)
         return jax.tree.map(np.asarray, init(np.asarray(seeds, np.uint32)))
 
 
