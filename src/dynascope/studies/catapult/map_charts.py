@@ -90,8 +90,8 @@ def phases_by_label(study: Any, found: Any) -> Chart:
     """What happens over learning rate and label, for a narrow model."""
     return Chart(
         "phases-by-label", f"Phase diagram over learning rate and label, width {study.narrow:g}",
-        "Grey diverges. At label 0 the edge is at 4 exactly, and a label moves it inwards; in a "
-        "narrow model a large label makes the loss rise below 2 too.",
+        "Grey diverges. At label 0 the edge is at 4 exactly, and a label moves it inwards. The "
+        "first output is 0.3: near that label the first error is small, so it rises most.",
         (phase_panel(found.by_label, "label", False, ""),),
     )  # fmt: skip
 
