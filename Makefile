@@ -13,7 +13,7 @@ run: .venv/base ## train a network that swings by the wrong answer; verdicts, a 
 	$(BIN)/dynascope run swing-by
 
 test: .venv/test ## the tests (about eleven minutes on two cores)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-all: .venv/test ## the tests, and what is slow or installs something
 	$(BIN)/python -m pytest -m "slow or not slow"

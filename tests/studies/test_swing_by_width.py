@@ -19,6 +19,7 @@ VERDICTS = {
     "smaller-starts-rise-less": "holds",
     "peak-of-the-minor-entry": "holds",
     "depth-law": "holds",
+    "depth-odds": "holds",
     "two-layers": "holds",
     "four-layers": "holds",
     "one-layer-small-start": "holds",

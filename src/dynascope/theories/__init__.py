@@ -27,6 +27,7 @@ from dynascope.theories.schur import (
     schur_complements,
     schur_times,
 )
+from dynascope.theories.start_odds import swing_by_share
 from dynascope.theories.swing_by_odds import initial_correlation, probability_of_swing_by
 from dynascope.theories.symmetric_two_layer import SymmetricTwoLayer
 
@@ -64,5 +65,6 @@ __all__ = [
     "schur_complements",
     "schur_times",
     "stage_times",
+    "swing_by_share",
     "verify_lemmas",
 ]

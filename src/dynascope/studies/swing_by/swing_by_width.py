@@ -17,7 +17,7 @@ from dynascope.core.records import Headline, Measured
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every
-from dynascope.models import MLP, TiedLinear
+from dynascope.models import TiedLinear
 from dynascope.probes import InputJacobian, TestLoss
 from dynascope.probes.curves import bump
 from dynascope.studies.base import Study, claim
@@ -40,11 +40,13 @@ from dynascope.studies.swing_by.width_charts import (
     SIZES,
     SMALL_RISE,
     START_SIZES,
+    deep,
     gaussian,
 )
 from dynascope.tasks import IdentityMapping
 from dynascope.theories.base import initial_params
 from dynascope.theories.stages import crossing_times
+from dynascope.theories.start_odds import swing_by_share
 from dynascope.theories.swing_by_odds import (
     CRITICAL_CORRELATION,
     probability_of_swing_by,
@@ -60,6 +62,7 @@ class Found(NamedTuple):
     rise: np.ndarray  # of the test loss, (size, correlation)
     peak: np.ndarray  # of w_12 at the largest correlation, (size,)
     by_depth: dict[tuple[int, float], Measured]  # share by depth and factor on the start
+    flow_odds: dict[int, float]  # by depth: share of other draws whose exact flow turns back
     rows: dict[str, np.ndarray]  # U of many starts, (draw, 2, 64), by law
 
 
@@ -122,7 +125,7 @@ class SwingByWidth(Study):
             "both 64": self._tied(high, (gaussian(64),), self.full_seeds, 0.01),
             "starts": self._starts(),
             "depth": Experiment(
-                self.task, MLP(2, 2, "linear", bias=False), GradientDescent(0.02), (TestLoss(),),
+                self.task, deep(2), GradientDescent(0.02), (TestLoss(),),
                 steps=4000, record=Every(5), seeds=tuple(range(self.seeds)), over=over,
             ),
         }  # fmt: skip
@@ -169,6 +172,7 @@ class SwingByWidth(Study):
                 for i, d in enumerate(self.depths)
                 for j, s in enumerate(START_SIZES)
             },
+            {d: swing_by_share(self.task, deep(d), CLEAR_RISE, self.seeds) for d in self.depths},
             {law: _rows(law) for law in ("gaussian", "uniform")},
         )
 
@@ -293,6 +297,19 @@ class SwingByWidth(Study):
         listed = ", ".join(f"{d}: {found.by_depth[d, 1.0].value:.2f}" for d in self.depths)
         note = f"Share by depth {listed}."
         return compare(at_least(0.03), least, ("depths in reverse", control), note)
+
+    @claim(
+        "depth-odds",
+        "At every depth the share is that of other draws whose exact flow turns back, within 0.06.",
+        "derived here: the start decides, descent follows the flow",
+    )
+    def depth_odds(self, found: Found) -> Evidence:
+        """Largest difference over depths; the odds of the next depth must not fit."""
+        seen = np.array([found.by_depth[d, 1.0].value for d in self.depths])
+        odds = np.array([found.flow_odds[d] for d in self.depths])
+        control = ("the next depth's odds", single(abs(seen - np.roll(odds, -1)).min()))
+        listed = ", ".join(f"{d}: {o:.2f}" for d, o in found.flow_odds.items())
+        return compare(at_most(0.06), single(abs(seen - odds).max()), control, f"Odds {listed}.")
 
     @claim(
         "two-layers",

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Points, Reference
 from dynascope.core.records import Measured
-from dynascope.models import TiedLinear
+from dynascope.models import MLP, TiedLinear
 from dynascope.probes.curves import bump
 from dynascope.studies.base import chart
 from dynascope.theories.swing_by_odds import (
@@ -31,6 +31,11 @@ START_SIZES = (1.0, 0.3)  # factors on the default start of deep networks
 def gaussian(width: int, size: float = 0.005) -> TiedLinear:
     """U with width x variance = size, the mean of w_11 at the start."""
     return TiedLinear(width, (size / width) ** 0.5)
+
+
+def deep(depth: int) -> MLP:
+    """Two inputs, hidden width 2, no offsets, default start."""
+    return MLP(depth, 2, "linear", bias=False)
 
 
 @chart
@@ -112,7 +117,8 @@ def starts_chart(study: SwingByWidth, found: Found) -> Chart:
 def depth_chart(study: SwingByWidth, found: Found) -> Chart:
     """Shares against depth, and the example with the largest rise at depth 4."""
     full = {d: found.by_depth[d, 1.0] for d in study.depths}
-    panel = Panel((_dots(full, "default start", 0),), "Starts that swing by", "depth", "share")
+    odds = Line(study.depths, tuple(found.flow_odds.values()), "exact flow, other draws", "theory")
+    panel = Panel((_dots(full, "default start", 0), odds), "Starts that swing by", "depth", "share")
     losses = found.runs["depth"]["test_loss"][study.depths.index(4), 0]
     first = losses[:, 0].values
     rises = np.where(first > np.median(first), bump(losses.values), 0.0)
@@ -127,8 +133,8 @@ def depth_chart(study: SwingByWidth, found: Found) -> Chart:
         "depth",
         "Deeper networks swing by more often",
         "Left: share of linear networks with two inputs and hidden width 2 whose test loss "
-        f"rises by more than {CLEAR_RISE:.0%}, with two standard errors. Right: three of the "
-        "largest rises at depth 4.",
+        f"rises by more than {CLEAR_RISE:.0%}, with two standard errors, and the share of other "
+        "draws whose exact flow does. Right: three of the largest rises at depth 4.",
         (panel, Panel(tuple(examples), "Depth 4", "gradient-flow time", "test loss")),
     )
 
