@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+import dynascope as ds
 from dynascope.core.randomness import key_for
 from dynascope.graphs.communities import HARDNESSES
 from dynascope.numerics.precision import precision
+from dynascope.store import Store
 from dynascope.studies import studies
 
 WANTED = {
@@ -62,3 +65,13 @@ def test_paper_scale_is_the_printed_setting():
 def test_charts(outcomes):
     charts = outcomes("community-detection").charts
     assert [c.name for c in charts] == ["by-hardness", "beside-the-table"]
+
+
+@pytest.mark.slow
+def test_after_2500_graphs_the_bethe_operator_is_ahead_at_rank_3(tmp_path):
+    """Check 27: more than two standard errors at rank 3, and the GCN's drop at rank 5."""
+    changes = {"network_layers": 0}
+    outcome = ds.run("community-detection", "laptop", changes=changes, store=Store(tmp_path))
+    claims = {c.id.split("/")[1]: c for c in outcome.claims}
+    assert claims["bethe-better-at-rank-3"].verdict == "holds"
+    assert claims["gcn-drop"].verdict == "holds"
