@@ -53,9 +53,20 @@ def test_an_unknown_scaling_is_refused():
 
 
 def test_the_arrays_of_a_choice_are_made_once():
-    choice = ("digits", None, (0, 1), 20, None, "raw", 0)
+    choice = ("digits", None, (0, 1), 20, None, "raw", 0, 1)
     assert two_class_arrays(*choice)[0] is two_class_arrays(*choice)[0]
 
 
 def test_pairs_are_those_of_the_documents():
     assert PAIRS["cifar10"] == PAIRS["svhn"] == (0, 2) and PAIRS["fsdd"] == (1, 3)
+
+
+def test_pooled_pictures_are_means_of_blocks_and_standardised_after():
+    x, *_ = two_classes(DIGITS, (0, 1), 10, pool=2)
+    first = two_classes(DIGITS, (0, 1), 10)[0][0].reshape(8, 8)
+    assert x.shape == (10, 16)
+    assert x[0, 1] == pytest.approx(first[:2, 2:4].mean())
+    whole, *_ = two_classes(DIGITS, tuple(DIGITS.labels[:2]), scaling="channel", pool=2)
+    assert 0.8 < whole.std() < 1.2
+    with pytest.raises(BadInput, match="a divisor of the sides"):
+        two_classes(DIGITS, (0, 1), pool=3)

@@ -6,7 +6,7 @@
 from dynascope.data.folder import find, folder, present
 from dynascope.data.loading import absence, load, there
 from dynascope.data.record import DataSet
-from dynascope.data.scaling import SCALINGS, calibrate_scale, scaled
+from dynascope.data.scaling import SCALINGS, calibrate_scale, pooled, scaled
 from dynascope.data.subsets import PAIRS, two_class_arrays, two_classes
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "find",
     "folder",
     "load",
+    "pooled",
     "present",
     "scaled",
     "there",

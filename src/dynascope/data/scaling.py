@@ -53,6 +53,31 @@ def scaled(x: np.ndarray, how: str, reference: np.ndarray | None = None) -> np.n
     return values
 
 
+def pooled(x: np.ndarray, side: int) -> np.ndarray:
+    """Pictures with every block of side x side pixels averaged, as float32.
+
+    Args:
+        x: (samples, height, width) or (samples, height, width, channels); bytes are divided
+            by 255.
+        side: Of the blocks; it divides height and width.
+
+    Returns:
+        The smaller pictures.
+
+    Example:
+        >>> pooled(np.array([[[0.0, 1.0], [2.0, 3.0]]]), 2).tolist()
+        [[[1.5]]]
+    """
+    values = _fractions(x)
+    if side == 1:
+        return values
+    if values.ndim < 3 or any(size % side for size in values.shape[1:3]):
+        raise bad("pool", side, f"a divisor of the sides of pictures, not of {x.shape[1:]}")
+    count, height, width, *channels = values.shape
+    blocks = values.reshape(count, height // side, side, width // side, side, *channels)
+    return blocks.mean(axis=(2, 4), dtype=np.float32)
+
+
 def _fractions(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) / 255 if x.dtype == np.uint8 else np.asarray(x, np.float32)
 

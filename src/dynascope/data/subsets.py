@@ -9,7 +9,7 @@ import numpy as np
 from dynascope.core.errors import bad, unknown
 from dynascope.data.loading import load
 from dynascope.data.record import DataSet, Split
-from dynascope.data.scaling import SCALINGS, scaled
+from dynascope.data.scaling import SCALINGS, pooled, scaled
 
 # The pairs that the documents use (004 ch. 3 and 4, 002 ch. 3), or, where they do not say,
 # the first and third class, which is their habit.
@@ -33,6 +33,7 @@ def two_classes(
     *,
     scaling: str = "raw",
     seed: int | None = 0,
+    pool: int = 1,
 ) -> Split:
     """Rows of two classes, flattened and scaled, with labels -1 (first class) and +1.
 
@@ -44,6 +45,7 @@ def two_classes(
         scaling: See `scaled`; "channel" uses the whole training part's statistics.
         seed: Which rows: drawn without order or repetition from this seed, so that a smaller
             subset is the beginning of a larger one; None takes the first in file order.
+        pool: Side of the blocks of pixels that are averaged first; 1 leaves pictures as they are.
 
     Returns:
         x_train (train, inputs), y_train (train,), x_test, y_test: float32.
@@ -60,7 +62,8 @@ def two_classes(
     for part, count in (("train", train), ("test", test)):
         x, y = getattr(data, f"x_{part}"), getattr(data, f"y_{part}")
         rows = _rows(y, classes, count, f"{part} samples of {data.name}", seed)
-        inputs = scaled(x[rows], scaling, data.x_train if scaling == "channel" else None)
+        base = pooled(data.x_train, pool) if scaling == "channel" else None
+        inputs = scaled(pooled(x[rows], pool), scaling, base)
         signs = np.where(y[rows] == classes[1], 1, -1).astype(np.float32)
         parts += [inputs.reshape(len(rows), -1), signs]
     return tuple(parts)  # type: ignore[return-value]
@@ -98,7 +101,8 @@ def two_class_arrays(
     test: int | None,
     scaling: str,
     seed: int | None,
+    pool: int,
 ) -> Split:
     """`two_classes` of a set by name, worked out once for each choice."""
     data = load(name, features=features)
-    return two_classes(data, classes, train, test, scaling=scaling, seed=seed)
+    return two_classes(data, classes, train, test, scaling=scaling, seed=seed, pool=pool)

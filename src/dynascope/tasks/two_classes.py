@@ -7,16 +7,18 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.data import PAIRS, DataSet, load, two_class_arrays
+from dynascope.tasks.base import Predict
 from dynascope.tasks.samples import Pair, Samples, pair
 
 
 @dataclass(frozen=True)
 class TwoClasses(Samples):
-    """Tell two classes of a data set apart; targets are -1 for the first and +1 for the second.
+    """Tell two classes of a data set apart; by default their targets are -1 and +1.
 
     Every seed trains on the same samples; `subset_seed` draws others. The settings name the
     data, so the fingerprint covers the name and not the bytes: `checksum` tells the bytes.
@@ -29,9 +31,11 @@ class TwoClasses(Samples):
         scaling: "raw" (0 to 1), "centred" (-1 to 1), "channel" (mean 0, deviation 1) or
             "unit" (norm sqrt(inputs)).
         features: What a sample becomes where there is a choice; see `dynascope.data.load`.
+        pool: Side of the blocks of pixels that are averaged; 1 leaves pictures as they are.
         subset_seed: Which samples; None takes the first ones of the files.
         most_varying: Keep only so many inputs, those that vary most over the training samples.
         input_factor: Multiplies all inputs; `dynascope.data.calibrate_scale` gives one.
+        targets: What the first and the second class are to give.
 
     Example:
         >>> task = TwoClasses("digits", (0, 1), train=100)
@@ -45,9 +49,11 @@ class TwoClasses(Samples):
     test: int | None = None
     scaling: Literal["raw", "centred", "channel", "unit"] = "raw"
     features: str | None = None
+    pool: int = 1
     subset_seed: int | None = 0
     most_varying: int | None = None
     input_factor: float = 1.0
+    targets: tuple[float, float] = (-1.0, 1.0)
 
     def check(self) -> None:
         """Raise for counts below one; what depends on the data is checked where it is read."""
@@ -55,6 +61,8 @@ class TwoClasses(Samples):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise bad(name, value, "a whole number of at least 1, or None for all")
+        if self.pool < 1:
+            raise bad("pool", self.pool, "a whole number of at least 1")
         if self.classes is not None and self.classes[0] == self.classes[1]:
             raise bad("classes", self.classes, "two different classes")
 
@@ -80,7 +88,7 @@ class TwoClasses(Samples):
         """x_train (n, input), y_train (n,), x_test, y_test before the factor; read once."""
         split = two_class_arrays(
             self.data, self.features, self.pair_of_classes(), self.train, self.test,
-            self.scaling, self.subset_seed,
+            self.scaling, self.subset_seed, self.pool,
         )  # fmt: skip
         if self.most_varying is None:
             return split
@@ -97,8 +105,15 @@ class TwoClasses(Samples):
         _, _, x, y = self.arrays()
         return self._scaled(pair(x, y))
 
+    def test_set_accuracy(self, predict: Predict, context: Any) -> jax.Array:
+        """Share of the test set whose output lies on its target's side of the middle."""
+        x, y = self.test_set(context)
+        middle = (self.targets[0] + self.targets[1]) / 2
+        return jnp.mean((predict(x) > middle) == (y > middle))
+
     def _scaled(self, rows: Pair) -> Pair:
-        return rows[0] * self.input_factor, rows[1]
+        low, high = self.targets
+        return rows[0] * self.input_factor, low + (high - low) * (rows[1] + 1) / 2
 
 
 @lru_cache(maxsize=16)

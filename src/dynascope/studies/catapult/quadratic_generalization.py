@@ -61,8 +61,12 @@ def _wide(width: int) -> MLP:
     return MLP(2, width, parameterization="ntk")
 
 
-def _image(channels: int) -> CNN:
-    return CNN(2, channels, shape=(32, 32, 3), parameterization="ntk")
+def _image(channels: int, side: int = 32) -> CNN:
+    return CNN(2, channels, shape=(side, side, 3), parameterization="ntk")
+
+
+def _classes(data: str, train: int, *, scaling: str = "channel", **others: Any) -> TwoClasses:
+    return TwoClasses(data, train=train, scaling=scaling, **others)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class QuadraticGeneralization(Study):
     source: ClassVar[str] = "004 Figs. 3.2 b, 3.4, B.5-B.9"
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {
-            "digits": Setting(TwoClasses("digits", train=64, scaling="channel"), _wide(512)),
+            "digits": Setting(_classes("digits", 64), _wide(512)),
             "multiples": (0.5, 0.9, 1.3, 1.9),
             "seeds": 4,
             "steps": 100,
@@ -82,13 +86,11 @@ class QuadraticGeneralization(Study):
         },
         "laptop": {},
         "paper": {
-            "mnist": Setting(TwoClasses("mnist", train=128, scaling="channel"), _wide(5000)),
-            "fsdd": Setting(TwoClasses("fsdd", train=256, scaling="channel"), _wide(5000)),
-            "cifar10": Setting(
-                TwoClasses("cifar10", train=256, scaling="channel"), _wide(5000), 32
-            ),
-            "ag_news": Setting(TwoClasses("ag_news", train=128, scaling="unit"), _wide(5000)),
-            "svhn": Setting(TwoClasses("svhn", train=256, scaling="channel"), _image(1000)),
+            "mnist": Setting(_classes("mnist", 128, test=2000), _wide(5000)),
+            "fsdd": Setting(_classes("fsdd", 256), _wide(5000)),
+            "cifar10": Setting(_classes("cifar10", 256), _wide(5000), 32),
+            "ag_news": Setting(_classes("ag_news", 128, scaling="unit"), _wide(5000)),
+            "svhn": Setting(_classes("svhn", 256), _image(1000)),
             "multiples": (0.3, 0.5, 0.7, 0.9, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0),
             "seeds": 5,
             "steps": 2000,
@@ -97,23 +99,19 @@ class QuadraticGeneralization(Study):
     }
 
     panels: tuple[str, ...] = ("digits", "sign", "product")  # with the real sets that are there
-    sign: Setting = Setting(LowRank("sign", 50, 256, 2000, 0.0), _wide(2000))
-    product: Setting = Setting(LowRank("rank-2", 50, 256, 2000, 0.0), _wide(2000))
-    digits: Setting = Setting(TwoClasses("digits", train=128, scaling="channel"), _wide(1024))
-    mnist: Setting = Setting(
-        TwoClasses("mnist", train=128, test=500, scaling="channel"), _wide(512)
-    )
-    fsdd: Setting = Setting(TwoClasses("fsdd", train=256, scaling="channel"), _wide(512))
-    cifar10: Setting = Setting(TwoClasses("cifar10", train=256, scaling="channel"), _wide(512), 32)
-    ag_news: Setting = Setting(
-        TwoClasses("ag_news", train=128, test=500, scaling="unit"), _wide(512)
-    )
-    svhn: Setting = Setting(TwoClasses("svhn", train=128, scaling="channel"), _image(16))
+    sign: Setting = Setting(LowRank("sign", 50, 256, 1000, 0.0), _wide(2000))
+    product: Setting = Setting(LowRank("rank-2", 50, 256, 1000, 0.0), _wide(2000))
+    digits: Setting = Setting(_classes("digits", 128), _wide(1024))
+    mnist: Setting = Setting(_classes("mnist", 128, test=500), _wide(512))
+    fsdd: Setting = Setting(_classes("fsdd", 128), _wide(512))
+    cifar10: Setting = Setting(_classes("cifar10", 256, pool=2), _wide(512), 32)
+    ag_news: Setting = Setting(_classes("ag_news", 128, test=500, scaling="unit"), _wide(512))
+    svhn: Setting = Setting(_classes("svhn", 64, pool=2), _image(16, 16))
     multiples: tuple[float, ...] = static_field((0.5, 0.9, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9))
-    seeds: int = 2
+    seeds: int = 4
     first_seed: int = 10  # settings were tried on seeds 0 and 1
-    steps: int = 300
-    looks: int = 51
+    steps: int = 200
+    looks: int = 26
 
     @classmethod
     def at(cls, scale: str) -> Study:
@@ -132,9 +130,10 @@ class QuadraticGeneralization(Study):
             "Rates, steps, and the classes of MNIST and AG News are not given either; the first "
             "and third class are taken, as it does elsewhere. Best values are over the looks "
             f"of {self.steps} steps and chosen on the test set, as in the thesis.",
-            "Widths are smaller than the thesis's 5,000 units and 1,000 channels except at "
-            "--scale paper. A run counts as trained if its training loss ends below its start; "
-            "others are not drawn.",
+            "Except at --scale paper, widths are smaller than the thesis's 5,000 units and 1,000 "
+            "channels, training sets of FSDD and SVHN are smaller than its 256, and pictures of "
+            "CIFAR-10 and SVHN are averaged to 16 x 16. A run counts as trained if its training "
+            "loss ends below its start; others are not drawn.",
             *(f"{name}: {self._provenance(name)}" for name in self.panels if name not in SYNTHETIC),
         )
 
@@ -199,8 +198,7 @@ class QuadraticGeneralization(Study):
         """The first panel: network, with the quadratic model as its theory."""
         name, panel = next(iter(found.items()))
         network, quadratic = (
-            tuple(np.nanmean(panel.curves[k].settled(), axis=1).tolist())
-            for k in ("network", "quadratic")
+            tuple(panel.curves[k].settled().mean(axis=1).tolist()) for k in ("network", "quadratic")
         )
         ratio = tuple(panel.ratio.mean(axis=1).tolist())
         return Headline(
