@@ -3,23 +3,12 @@
 import numpy as np
 import pytest
 
-from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.swing_by.events import double_events, peaks, times_to_half
 from dynascope.studies.swing_by.starts import signal
 from dynascope.studies.swing_by.theorem import FIGURES, figure_constants, lemma_runs
-from dynascope.sweeps import run
 
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("home"))
-    return run("jacobian-stages", "smoke", store=store, progress=False)
-
-
-@pytest.fixture(scope="module")
-def claims(outcome):
-    return {c.id.split("/")[1]: c for c in outcome.claims}
+STUDY = "jacobian-stages"
 
 
 @pytest.fixture(scope="module")

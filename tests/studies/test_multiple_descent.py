@@ -5,12 +5,12 @@ import pytest
 
 from dynascope.engine import execute
 from dynascope.probes.curves import count_descents, descents
-from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.swing_by.events import extremes, fall_times, triple_events
 from dynascope.studies.swing_by.starts import MANY_DESCENTS, correlated, gram, signal
-from dynascope.sweeps import run
 from dynascope.theories.tied_flow import printed_recursion, read_jacobian, tied_descent
+
+STUDY = "multiple-descent"
 
 # (value, paper time) of every turn, from an independent program (numpy, descent on U).
 TURNS = {
@@ -26,17 +26,6 @@ TURNS = {
 @pytest.fixture(scope="module")
 def study():
     return studies.get("multiple-descent").at("smoke")
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("home"))
-    return run("multiple-descent", "smoke", store=store, progress=False)
-
-
-@pytest.fixture(scope="module")
-def claims(outcome):
-    return {c.id.split("/")[1]: c for c in outcome.claims}
 
 
 HOLDS = (

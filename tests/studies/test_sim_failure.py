@@ -3,30 +3,19 @@
 import numpy as np
 import pytest
 
-from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.swing_by.events import times_to_half
 from dynascope.studies.swing_by.sim_failure import LAW_MEANS, RANK_ONE
 from dynascope.studies.swing_by.starts import signal
-from dynascope.sweeps import run
 from dynascope.tasks import IdentityMapping
 from dynascope.theories.schur import outlook
+
+STUDY = "sim-failure"
 
 
 @pytest.fixture(scope="module")
 def study():
     return studies.get("sim-failure").at("smoke")
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("home"))
-    return run("sim-failure", "smoke", store=store, progress=False)
-
-
-@pytest.fixture(scope="module")
-def claims(outcome):
-    return {c.id.split("/")[1]: c for c in outcome.claims}
 
 
 @pytest.fixture(scope="module")

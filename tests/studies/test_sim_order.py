@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import dynascope as ds
-from dynascope.store import Store
 from dynascope.studies.swing_by.flip import GRID_SCALES, exact_delay, flip_of, predicted_flip
 from dynascope.studies.swing_by.preference import growth_from_zero, half_way, winding
 from dynascope.tasks import IdentityMapping
+
+STUDY = "sim-order"
 
 VERDICTS = {
     "one-layer-follows-theorem": "holds",
@@ -24,12 +24,6 @@ VERDICTS = {
     "networks-flip": "holds",
     "two-layers-more-irregular": "holds",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("sim-order", "smoke", store=store, progress=False)
 
 
 def test_every_claim_has_the_verdict_that_was_seen(outcome):

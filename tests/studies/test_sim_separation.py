@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import dynascope as ds
 from dynascope.core.errors import BadInput
-from dynascope.store import Store
 from dynascope.studies.swing_by.sim_separation import RADII, SimSeparation
 from dynascope.tasks import IdentityMapping
+
+STUDY = "sim-separation"
 
 VERDICTS = {
     "no-training-point-near": "holds",
@@ -20,12 +20,6 @@ VERDICTS = {
     "trajectories-unchanged-in-high-dimension": "holds",
     "swing-by-unchanged": "holds",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("sim-separation", "smoke", store=store, progress=False)
 
 
 def test_every_claim_has_the_verdict_that_was_seen(outcome):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import dynascope as ds
-from dynascope.store import Store
 from dynascope.studies.swing_by.approach import largest_rise, rise_of_error
 from dynascope.studies.swing_by.start_noise import MIXED_SIGNS, MIXED_TASK, signals
 from dynascope.tasks import IdentityMapping
+
+STUDY = "sim-slowdown"
 
 VERDICTS = {
     "closed-form-of-the-flow": "holds",
@@ -25,12 +25,6 @@ VERDICTS = {
     "monotone-in-high-dimension": "holds",
     "one-output-strays-first": "holds",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("sim-slowdown", "smoke", store=store, progress=False)
 
 
 @pytest.fixture(scope="module")

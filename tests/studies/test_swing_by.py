@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import dynascope as ds
 from dynascope.probes import descents
-from dynascope.store import Store
+
+STUDY = "swing-by"
 
 VERDICTS = {
     "down-up-down": "holds",
@@ -24,13 +24,6 @@ VERDICTS = {
     "wide-clusters-do-not-swing": "holds",
     "in-distribution-is-enough": "fails",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    return ds.run(
-        "swing-by", "smoke", store=Store(tmp_path_factory.mktemp("store")), progress=False
-    )
 
 
 def test_every_claim_has_the_verdict_that_was_seen(outcome):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import dynascope as ds
-from dynascope.store import Store
 from dynascope.studies.swing_by.width_charts import gaussian
 from dynascope.theories.swing_by_odds import probability_of_swing_by
+
+STUDY = "swing-by-width"
 
 VERDICTS = {
     "width-law": "holds",
@@ -26,17 +26,6 @@ VERDICTS = {
     "gaussian-major-entries": "holds",
     "gaussian-minor-entries": "holds",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("swing-by-width", "smoke", store=store, progress=False)
-
-
-@pytest.fixture(scope="module")
-def claims(outcome):
-    return {c.id.split("/")[1]: c for c in outcome.claims}
 
 
 def test_every_claim_has_the_verdict_that_was_seen(claims):

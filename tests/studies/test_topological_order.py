@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-import dynascope as ds
 from dynascope.core.charts import Graph
-from dynascope.store import Store
 from dynascope.studies.swing_by.topological_order import TopologicalOrder
+
+STUDY = "topological-order"
 
 VERDICTS = {
     "one-layer-from-zero": "holds",
@@ -20,12 +19,6 @@ VERDICTS = {
     "gaps-are-small": "holds",
     "swing-by-breaks-the-order": "holds",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("topological-order", "smoke", store=store, progress=False)
 
 
 def test_every_claim_has_the_verdict_that_was_seen(outcome):

@@ -1,3 +1,5 @@
+"""Every study runs once a worker at smoke scale; a test file names its own in `STUDY`."""
+
 from __future__ import annotations
 
 import pytest
@@ -18,6 +20,18 @@ def outcomes(tmp_path_factory):
         return known[name]
 
     return outcome
+
+
+@pytest.fixture(scope="module")
+def outcome(request, outcomes):
+    """The outcome of the study that the test file names."""
+    return outcomes(request.module.STUDY)
+
+
+@pytest.fixture(scope="module")
+def claims(outcome):
+    """Its claims by the last part of their id."""
+    return {claim.id.split("/")[1]: claim for claim in outcome.claims}
 
 
 @pytest.fixture(scope="session")
