@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dynascope.core import charts
@@ -44,7 +46,9 @@ def _accuracy(curve: Curve) -> np.ndarray:
     return np.where(curve.trained, curve.accuracy, np.nan)
 
 
-def _panel(panel: Panel, title: str, read, y_label: str) -> charts.Panel:  # type: ignore[no-untyped-def]
+def _panel(
+    panel: Panel, title: str, read: Callable[[Curve], np.ndarray], y_label: str
+) -> charts.Panel:
     marks: list[Mark] = []
     for group, (kind, (label, role)) in enumerate(LABELS.items()):
         values = read(panel.curves[kind])

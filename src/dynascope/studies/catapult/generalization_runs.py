@@ -7,47 +7,24 @@ that one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from dynascope.core.errors import bad
 from dynascope.core.randomness import key_for
-from dynascope.core.spec import Spec
-from dynascope.models import CNN, MLP, Model
+from dynascope.models import MLP
 from dynascope.models.base import Network
 from dynascope.models.convolution import patches
 from dynascope.numerics.precision import precision
 from dynascope.probes import tangent_kernel
+from dynascope.studies.catapult.generalization_settings import Setting
 from dynascope.tasks import Samples
 from dynascope.theories import infinite_width_kernel, linear_descent
 
 RATE = "dynamics.learning_rate"
 STRIDE = 4  # places of an image that the layout of rates looks at, in both directions
-
-
-@dataclass(frozen=True)
-class Setting(Spec):
-    """What one panel trains: a task, a network, and how many samples a step sees."""
-
-    task: Samples
-    model: Model
-    batch_size: int | None = None
-
-    def check(self) -> None:
-        """Raise for conventions and networks that the study does not know."""
-        if self.task.reduction != "mse":
-            raise bad("reduction", self.task.reduction, "'mse', which the critical rate is for")
-        if not isinstance(self.model, MLP | CNN):
-            raise bad("model", type(self.model).__name__, "an MLP or a CNN")
-
-    @property
-    def width(self) -> int:
-        """Units or channels of a hidden layer."""
-        return self.model.width if isinstance(self.model, MLP) else self.model.channels  # type: ignore[attr-defined]
 
 
 class Start(NamedTuple):
@@ -100,7 +77,9 @@ def _wide_kernel(model: Any, x: np.ndarray) -> np.ndarray:
         return infinite_width_kernel(x, model.depth)
     # Every place of a two-layer convolution is a fully connected network of its own.
     *sides, channels = model.shape or (x.shape[1], 1)
-    seen = np.asarray(patches(x.reshape(len(x), *sides, channels), model.window, len(sides)))
+    seen = np.asarray(
+        patches(jnp.asarray(x).reshape(-1, *sides, channels), model.window, len(sides))
+    )
     places = seen[(slice(None), *[slice(None, None, STRIDE)] * len(sides))]
     places = places.reshape(len(x), -1, places.shape[-1])
     return np.mean(
@@ -148,9 +127,10 @@ def _linear(begin: Start, rate: float, steps: np.ndarray) -> tuple[np.ndarray, .
         begin.kernel, begin.outputs, begin.y, rate, steps, loss="mse",
         test_kernel=begin.test_kernel, test_start=begin.test_outputs,
     )  # fmt: skip
+    outputs = np.asarray(found.test)
     with np.errstate(over="ignore", invalid="ignore"):  # past the critical rate it diverges
-        test = np.mean((found.test - begin.y_test) ** 2, axis=1)
-        share = np.mean((found.test > 0) == (begin.y_test > 0), axis=1)
+        test = np.mean((outputs - begin.y_test) ** 2, axis=1)
+        share = np.mean((outputs > 0) == (begin.y_test > 0), axis=1)
     return found.loss, test, share
 
 
