@@ -47,7 +47,8 @@ class Bound:
             return "undecided"
         around = [measured.value + k * measured.error for k in (-2, 0, 2)]
         answers = {self.accepts(number) for number in around}
-        if len(answers) > 1:
+        spanned = any(b is not None and around[0] < b < around[2] for b in (self.low, self.high))
+        if len(answers) > 1 or spanned:  # an interval wider than the bound decides nothing
             return "undecided"
         return "holds" if answers.pop() else "fails"
 

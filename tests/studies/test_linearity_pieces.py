@@ -1,0 +1,153 @@
+"""Padded networks, places around a start, training records and slopes, against dense twins."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from dynascope import models
+from dynascope.models.wiring_families import densely_connected, drop_edges, fully_connected
+from dynascope.numerics.precision import precision
+from dynascope.studies.linearity.architectures import ARCHITECTURES, inputs
+from dynascope.studies.linearity.measuring import look, train
+from dynascope.studies.linearity.padded import pad, pad_channels
+from dynascope.studies.linearity.slopes import fit_slope
+
+SIZES = (12, 9, 9, 9, 1)
+
+
+def dense_hessian(network, weights, x):
+    with precision("float64"):
+        flat, back = ravel_pytree([jnp.asarray(w) for w in weights])
+        row = jnp.asarray(x)[None]
+        f = jax.jit(jax.hessian(lambda v: network.outputs(back(v), row)[0]))
+        return np.asarray(f(flat))
+
+
+@pytest.mark.parametrize("name", ["dropped", "skips"])
+def test_padding_changes_nothing(name):
+    """A padded network has the outputs and the Hessian norm of the tight one."""
+    drawn = ARCHITECTURES[name].draw(5, 6, 1)
+    options = {"skips": drawn.skips, "bend": drawn.bend}
+    tight, wide = pad(drawn.net, **options), pad(drawn.net, SIZES, **options)
+    x = inputs(5, 3, 0, 12)
+    start = [net.draw(np.random.default_rng(0)) for net in (tight, wide)]
+    with precision("float64"):
+        rows = jnp.asarray(x)
+        small, large = tight.outputs(start[0], rows[:, :5]), wide.outputs(start[1], rows)
+        assert np.allclose(small, large, rtol=1e-12)
+    found = [look(net, 0, row, [0.0], [False]).norms[0] for net, row in
+             ((tight, x[0, :5]), (wide, x[0]))]  # fmt: skip
+    exact = np.abs(np.linalg.eigvalsh(dense_hessian(tight, start[0], x[0, :5]))).max()
+    assert np.allclose(found, exact, rtol=1e-4)
+
+
+def test_padded_wiring_is_the_model_of_the_graph():
+    net = drop_edges(densely_connected((4, 6, 5, 1)), 0.4, 2)
+    network = pad(net)
+    start = network.draw(np.random.default_rng(0))
+    x = inputs(4, 3, 0, 4)
+    model = models.Dag(net.edges, vertices=range(16))
+    columns = [np.flatnonzero(m.any(axis=0)) for m in model.wiring.masks]
+    assert model.wiring.layers == net.layers
+    with precision("float64"):
+        params = [jnp.asarray(w[:, c]) for w, c in zip(start, columns, strict=True)]
+        expected = model.build(4, 1).apply(params, jnp.asarray(x))[:, 0]
+        assert np.allclose(network.outputs(start, jnp.asarray(x)), expected, rtol=1e-12)
+
+
+def test_padded_channels_are_the_smaller_network():
+    wide, tight = pad_channels(3, 6, 5), pad_channels(3, 6, 3)
+    x = inputs(6, 4, 0, 6)
+    with precision("float64"):
+        a, b = (n.outputs(n.draw(np.random.default_rng(0)), jnp.asarray(x)) for n in (wide, tight))
+        assert np.allclose(a, b, rtol=1e-12)
+
+
+def test_two_layers_have_the_hessian_norm_of_the_closed_form():
+    """Two layers, tanh: blocks per vertex, max |a|/2 + sqrt(a^2/4 + b^2) (ledger P2)."""
+    d, m = 5, 12
+    network = pad(fully_connected((d, m, 1)))
+    u, v = network.draw(np.random.default_rng(3))[0], network.draw(np.random.default_rng(3))[1]
+    x = inputs(d, 1, 0, d)[0]
+    z = u @ x / d**0.5
+    slope, bend = 1 - np.tanh(z) ** 2, -2 * np.tanh(z) * (1 - np.tanh(z) ** 2)
+    a = v[0, d:] * bend * (x @ x) / (d * m**0.5)
+    b = slope * np.linalg.norm(x) / (m * d) ** 0.5
+    exact = np.abs(np.abs(a) / 2 + np.sqrt(a**2 / 4 + b**2)).max()
+    dense = np.abs(np.linalg.eigvalsh(dense_hessian(network, [u, v], x))).max()
+    assert np.isclose(dense, exact, rtol=1e-10)
+    assert np.isclose(look(network, 3, x, [0.0], [False]).norms[0], exact, rtol=1e-5)
+
+
+def test_places_lie_where_they_should_and_values_are_those_of_the_network():
+    network = pad(fully_connected((4, 5, 5, 1)))
+    x = inputs(4, 1, 0, 4)[0]
+    seen = look(network, 0, x, [0.0, 2.0, 2.0], [False, False, True])
+    random = np.random.default_rng(0)
+    start, aside = network.draw(random), network.draw(random)
+    length = np.sqrt(sum((a**2).sum() for a in aside))
+    there = [w + 2 * a / length for w, a in zip(start, aside, strict=True)]
+    with precision("float64"):
+        value = float(network.outputs(there, jnp.asarray(x)[None])[0])
+        g = models.linearize(lambda w, x: network.outputs(w, x[None])[0], start)
+        linear = float(g(there, jnp.asarray(x)))
+    assert np.isclose(seen.values[1], value, rtol=1e-12)
+    assert np.isclose(seen.linear[1], linear, rtol=1e-12)
+    # Along the top eigenvector the gap is larger than in a random direction.
+    gaps = np.abs(seen.values - seen.linear)
+    assert gaps[0] == 0 and gaps[2] > 3 * gaps[1] and seen.converged.all()
+
+
+def test_the_gap_is_below_its_bound_in_a_hundred_directions():
+    """004 Cor. 2.3.7: |f - f_lin| <= R^2/2 max |H| on the segment; dense Hessians."""
+    network = pad(fully_connected((3, 4, 4, 1)))
+    x = inputs(3, 1, 0, 3)[0]
+    with precision("float64"):
+        start, back = ravel_pytree([jnp.asarray(w) for w in network.draw(np.random.default_rng(0))])
+
+        def f(v):
+            return network.outputs(back(v), jnp.asarray(x)[None])[0]
+
+        directions = np.random.default_rng(1).normal(size=(100, start.size))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        hessian = jax.jit(jax.vmap(lambda v: jnp.abs(jnp.linalg.eigvalsh(jax.hessian(f)(v))).max()))
+        radius, shares = 2.0, np.linspace(0, 1, 9)
+        slope = jax.grad(f)(start)
+        gaps = jax.vmap(lambda d: jnp.abs(f(start + radius * d) - f(start) - radius * slope @ d))
+        gap = np.asarray(gaps(jnp.asarray(directions)))
+        largest = np.max([hessian(start + radius * s * directions) for s in shares], axis=0)
+    assert (gap <= largest * radius**2 / 2).all()
+    assert (gap > 0).all()
+
+
+def test_training_records_the_kernel_of_the_jacobian_and_polyaks_inequality():
+    network = pad(fully_connected((4, 20, 1)))
+    x, y = inputs(4, 4, 0, 4), np.array([1.0, -1.0, 1.0, -1.0])
+    run = train(network, 0, x, y, 60, 20)
+    with precision("float64"):
+        start = [jnp.asarray(w) for w in network.draw(np.random.default_rng(0))]
+        rows = jax.jit(jax.jacrev(lambda w: network.outputs(w, jnp.asarray(x))))(start)
+        flat = np.concatenate([np.asarray(r).reshape(4, -1) for r in rows], axis=1)
+        f0 = np.asarray(network.outputs(start, jnp.asarray(x)))
+    assert np.allclose(run.kernels[0], flat @ flat.T, rtol=1e-10)
+    assert np.isclose(run.loss[0], ((f0 - y) ** 2).sum() / 2, rtol=1e-12)
+    assert np.isclose(run.slope[0], (f0 - y) @ run.kernels[0] @ (f0 - y), rtol=1e-10)
+    assert (run.slope >= 2 * run.smallest * run.loss * (1 - 1e-9)).all()
+    assert run.drift[0] == 0 and (np.diff(run.drift) >= 0).all() and run.distance[0] == 0
+    assert run.loss[-1] < run.loss[0] / 10
+
+
+def test_slopes_and_intervals_cover_a_known_power():
+    random = np.random.default_rng(0)
+    widths = np.array([16.0, 32, 64, 128])
+    hits = 0
+    for trial in range(100):
+        values = 3 * widths[:, None] ** -0.5 * np.exp(0.2 * random.normal(size=(4, 8)))
+        fit = fit_slope(widths, values, trial)
+        hits += fit.low <= -0.5 <= fit.high
+        assert fit.measured.error == pytest.approx(fit.error)
+    assert 80 <= hits <= 99
