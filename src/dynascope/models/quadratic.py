@@ -18,11 +18,6 @@ from dynascope.models.base import Model, Network
 from dynascope.numerics.draws import normal
 
 
-def _gates(layer: jax.Array, x: jax.Array) -> jax.Array:
-    """Which units are on, (..., m): one where u^T x >= 0, at zero too, as the document has it."""
-    return (x @ layer.T >= 0).astype(x.dtype)
-
-
 @dataclass(frozen=True)
 class TwoLayerReLU(Model):
     """f = sum_i v_i relu(u_i^T x) / sqrt(m d), with u_i ~ N(0, I) and v_i = 1 or -1 (3.9).
@@ -63,9 +58,11 @@ class TwoLayerReLU(Model):
             return {"u": u, "v": v} | ({"gates": u} if self.gates == "frozen" else {})
 
         def apply(params: dict[str, jax.Array], x: jax.Array) -> jax.Array:
-            on = _gates(params["gates" if self.gates == "frozen" else "u"], x)
+            hidden = x @ params["u"].T
+            reach = x @ params["gates"].T if self.gates == "frozen" else hidden
+            on = (reach >= 0).astype(x.dtype)  # at zero too, as the document has it
             scale = 1.0 / (self.width * input_size) ** 0.5
-            return scale * ((x @ params["u"].T * on) @ params["v"])[..., None]
+            return scale * ((hidden * on) @ params["v"])[..., None]
 
         return Network(init, apply)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
-def log_slope(x: np.ndarray, y: np.ndarray) -> float:
+def log_slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
     """The power p of the best fit y ~ x^p; NaN if a value is not positive and finite.
 
     Example:
