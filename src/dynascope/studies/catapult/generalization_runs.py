@@ -24,7 +24,7 @@ from dynascope.tasks import Samples
 from dynascope.theories import infinite_width_kernel, linear_descent
 
 RATE = "dynamics.learning_rate"
-STRIDE = 4  # places of an image that the layout of rates looks at, in both directions
+PLACES = 8  # of an image, in each direction, that the layout of rates looks at
 
 
 class Start(NamedTuple):
@@ -80,7 +80,7 @@ def _wide_kernel(model: Any, x: np.ndarray) -> np.ndarray:
     seen = np.asarray(
         patches(jnp.asarray(x).reshape(-1, *sides, channels), model.window, len(sides))
     )
-    places = seen[(slice(None), *[slice(None, None, STRIDE)] * len(sides))]
+    places = seen[(slice(None), *(slice(None, None, max(1, s // PLACES)) for s in sides))]
     places = places.reshape(len(x), -1, places.shape[-1])
     return np.mean(
         [infinite_width_kernel(places[:, p], model.depth) for p in range(places.shape[1])], axis=0
