@@ -1,0 +1,242 @@
+"""Quadratic generalization: its pieces against witnesses, its claims, check 36."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dynascope as ds
+from dynascope import models, probes
+from dynascope.core.errors import BadInput, UnknownName
+from dynascope.core.randomness import key_for
+from dynascope.dynamics import GradientDescent
+from dynascope.engine.record import Evenly
+from dynascope.studies import studies
+from dynascope.studies.catapult.generalization_runs import (
+    RATE,
+    Curve,
+    Panel,
+    laid_out,
+    linear_curve,
+    starts,
+    trained_curve,
+)
+from dynascope.studies.catapult.generalization_settings import Setting, classes, image, wide
+from dynascope.sweeps import sweep
+from dynascope.tasks import LowRank, TwoClasses
+
+STUDY = studies.get("quadratic-generalization")
+SMALL = Setting(classes("digits", 32, test=40), wide(64))
+PROBES = (probes.Loss(), probes.TestSetLoss(), probes.TestSetAccuracy())
+
+
+def _sweep(setting, model, rates, steps=40, seeds=1, looks=41):
+    return sweep(
+        setting.task, model, GradientDescent(1.0), over={RATE: rates}, steps=steps, probes=PROBES,
+        record=Evenly(looks), seeds=seeds, progress=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def begin():
+    return starts(SMALL, (0, 1))
+
+
+def test_the_linear_curve_is_that_of_a_trained_linear_model(begin):
+    rates = tuple(r * begin[0].critical for r in (0.5, 0.9, 1.3))
+    run = _sweep(SMALL, models.Linearized(SMALL.model), rates, seeds=2)
+    engine, closed = trained_curve(run), linear_curve(begin, rates, run["step"].values)
+    assert np.allclose(engine.best, closed.best, rtol=2e-4)
+    assert np.array_equal(engine.trained, closed.trained)
+    assert closed.trained.all(axis=1).tolist() == [True, True, False]
+    assert np.allclose(engine.accuracy, closed.accuracy, atol=1 / 40 + 1e-9)
+
+
+def test_the_measured_critical_rate_is_the_probes_own(begin):
+    network = SMALL.model.build(64, 1)
+    x, y = SMALL.task.samples(key_for(1, "data"))
+    found = probes.critical_learning_rate(
+        network.apply, network.init(key_for(1, "init")), x, y, "mse", "tangent_kernel"
+    )
+    assert begin[1].critical == pytest.approx(found.value, rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "setting, tolerance",
+    [
+        (Setting(classes("digits", 64), wide(2048)), 0.06),
+        (Setting(LowRank("sign", 20, 100, 10, 0.0), wide(2048)), 0.06),
+        (Setting(TwoClasses("digits", train=40, scaling="channel"),
+                 models.CNN(2, 64, shape=(8, 8, 1), parameterization="ntk")), 0.15),
+    ],
+    ids=["digits", "gaussian", "convolution"],
+)  # fmt: skip
+def test_rates_are_laid_out_near_the_measured_critical_rate(setting, tolerance):
+    (rate,) = laid_out(setting, (1.0,), 0)
+    measured = np.mean([s.critical for s in starts(setting, (0, 1))])
+    assert rate == pytest.approx(measured, rel=tolerance)
+
+
+def test_best_values_are_over_training_and_diverged_runs_are_not_trained():
+    import xarray as xr
+
+    dims = (RATE, "seed", "step")
+    loss = np.array([[[1.0, 0.5, 0.1]], [[1.0, 9.0, np.nan]], [[1.0, 0.2, 2.0]]])
+    test = np.array([[[2.0, 1.0, 1.5]], [[2.0, 3.0, np.nan]], [[2.0, 1.2, 4.0]]])
+    share = np.array([[[0.5, 0.9, 0.8]], [[0.5, 0.4, np.nan]], [[0.5, 0.6, 0.1]]])
+    run = xr.Dataset({
+        "loss": (dims, loss), "test_set_loss": (dims, test), "test_set_accuracy": (dims, share),
+    })  # fmt: skip
+    curve = trained_curve(run)
+    assert curve.best.ravel().tolist() == [1.0, 2.0, 1.2]
+    assert curve.trained.ravel().tolist() == [True, False, False]
+    assert curve.accuracy.ravel().tolist() == [0.9, 0.5, 0.6]
+    assert np.isnan(curve.settled()).ravel().tolist() == [False, True, True]
+
+
+def _found(network, quadratic, linear, trained=(True, True, True, True)):
+    """A made-up panel at 0.5, 0.9, 1.3 and 1.9 times the critical rate, two equal seeds."""
+
+    def curve(best, flags):
+        both = np.repeat(np.asarray(best, float)[:, None], 2, axis=1)
+        return Curve(both, both, np.repeat(np.asarray(flags)[:, None], 2, axis=1))
+
+    ratio = np.repeat(np.array([[0.5], [0.9], [1.3], [1.9]]), 2, axis=1)
+    curves = {
+        "network": curve(network, trained),
+        "quadratic": curve(quadratic, (True,) * 4),
+        "linear": curve(linear, (True, True, False, False)),
+    }
+    return {"digits": Panel(ratio, np.ones(2), curves)}
+
+
+def _verdicts(found):
+    claims = STUDY.at("smoke").judge(found)
+    return {c.id.split("/")[1]: c for c in claims}
+
+
+LINEAR = (1.0, 1.0, 1.5, 2.0)
+
+
+def test_a_gain_in_the_range_is_found_and_one_beyond_it_is_not():
+    good = _verdicts(_found((1, 1, 0.9, 1.2), (1, 1, 0.95, 1.2), LINEAR))["gain-digits"]
+    assert good.verdict == "holds" and good.measured.value == pytest.approx(0.05)
+    beyond = _verdicts(_found((1, 1, 0.99, 0.5), (1, 1, 0.9, 1.2), LINEAR))["gain-digits"]
+    assert beyond.verdict == "fails" and beyond.measured.value == pytest.approx(0.01)
+
+
+def test_a_gain_that_the_linear_model_shows_too_decides_nothing():
+    found = _found((1, 1, 0.9, 1.2), (1, 1, 0.9, 1.2), (1.0, 1.0, 0.5, 2.0))
+    assert _verdicts(found)["gain-digits"].verdict == "undecided"
+
+
+def test_the_printed_statement_fails_by_one_rate_and_ignores_diverged_ones():
+    fails = _verdicts(_found((1, 1, 0.9, 1.2), (1, 1, 1, 1), LINEAR))["everywhere-past-critical"]
+    assert fails.verdict == "fails" and "1.90 times" in fails.note
+    found = _found((1, 1, 0.9, 1.2), (1, 1, 1, 1), LINEAR, trained=(True, True, True, False))
+    assert _verdicts(found)["everywhere-past-critical"].verdict == "holds"
+
+
+def test_models_that_differ_below_the_critical_rate_are_seen():
+    width = STUDY.at("smoke").digits.width
+    near = _verdicts(_found((1, 1, 0.9, 1.2), (1.01, 1, 0.9, 1.2), LINEAR))["same-below"]
+    assert near.verdict == "holds"
+    assert near.measured.value == pytest.approx(0.01 * (width / 2000) ** 0.5)
+    far = _verdicts(_found((1, 1, 0.9, 1.2), (1.2, 1, 0.9, 1.2), LINEAR))["same-below"]
+    assert far.verdict == "fails"
+
+
+def test_a_linear_model_that_trains_past_the_critical_rate_is_seen():
+    found = _found((1, 1, 0.9, 1.2), (1, 1, 1, 1), LINEAR)
+    assert _verdicts(found)["linear-diverges"].verdict == "holds"
+    curve = found["digits"].curves["linear"]
+    found["digits"].curves["linear"] = curve._replace(trained=np.ones((4, 2), bool))
+    assert _verdicts(found)["linear-diverges"].verdict == "fails"
+
+
+def test_the_table_has_a_row_for_every_rate():
+    note = _verdicts(_found((1, 1, 0.9, 1.2), (1, 1, 0.9, 1.2), LINEAR))["gain-digits"].note
+    assert "0.50: 1.000 / 1.000 / 1.000; 0.90" in note and "1.30: diverges / 0.900 / 0.900" in note
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    return ds.run("quadratic-generalization", "smoke", progress=False)
+
+
+def test_smoke_decides_its_claims_on_the_built_in_digits(smoke):
+    verdicts = {c.id.split("/")[1]: c for c in smoke.claims}
+    for slug in ("same-below", "linear-diverges", "gain-digits"):
+        assert verdicts[slug].verdict == "holds", verdicts[slug]
+        assert verdicts[slug].control.verdict == "fails"
+    assert verdicts["gain-mnist"].verdict == "not_applicable"
+    assert any("digits: 64 training" in note and "checksum" in note for note in smoke.result.notes)
+
+
+def test_charts_show_three_models_and_the_critical_rate(smoke):
+    losses = next(c for c in smoke.charts if c.name == "losses")
+    labels = [m.label for m in losses.panels[0].marks]
+    assert labels == ["network", "quadratic model", "linear model", "critical rate"]
+    network, _, linear, reference = losses.panels[0].marks
+    assert reference.at == 1.0 and max(linear.x) < 1 < max(network.x)
+
+
+def test_a_set_that_is_not_there_is_named_with_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("DYNASCOPE_DATA", str(tmp_path))
+    study = STUDY.at("laptop")
+    assert study.panels == ("digits", "sign", "product")
+    found = _found((1, 1, 0.9, 1.2), (1, 1, 0.9, 1.2), LINEAR)
+    claims = {c.id.split("/")[1]: c for c in study.judge(found)}
+    for slug, line in (
+        ("gain-mnist", "train-images"),
+        ("gain-fsdd", "clone"),
+        ("gain-svhn", ".mat"),
+    ):
+        assert claims[slug].verdict == "not_applicable"
+        assert "is not there" in claims[slug].note and line in claims[slug].note
+
+
+def test_batches_train_a_linear_model_of_their_own():
+    study = replace(
+        STUDY.at("smoke"), panels=("cifar10",), steps=16, looks=5, seeds=1,
+        cifar10=Setting(classes("digits", 32, test=20), wide(32), 8),
+    )  # fmt: skip
+    plan = study.plan()
+    assert list(plan) == ["cifar10: network", "cifar10: quadratic", "cifar10: linear"]
+    assert plan["cifar10: linear"].dynamics.batch_size == 8
+
+
+def test_settings_that_decide_nothing_are_refused():
+    with pytest.raises(UnknownName, match="did you mean 'mnist'"):
+        replace(STUDY.at("smoke"), panels=("mnits",))
+    with pytest.raises(BadInput, match=r"from 0\.8 or below"):
+        replace(STUDY.at("smoke"), multiples=(1.2, 1.5))
+    with pytest.raises(BadInput, match="'mse'"):
+        Setting(TwoClasses("digits", reduction="half"), wide(8))
+    with pytest.raises(BadInput, match="an MLP or a CNN"):
+        Setting(TwoClasses("digits"), models.Linear())
+    assert image(4, 16).shape == (16, 16, 3)
+
+
+@pytest.mark.slow
+def test_check_36():
+    """n = 256, d = 50, m = 2000: agreement below, and the gain at 1.3 times the critical rate."""
+    setting = Setting(LowRank("sign", 50, 256, 2000, 0.0), wide(2000))
+    begin = starts(setting, (0,))
+    rates = tuple(r * begin[0].critical for r in (0.5, 0.9, 1.3))
+    best = {}
+    for kind, model in (
+        ("network", setting.model),
+        ("quadratic", models.Quadratized(setting.model)),
+    ):
+        run = _sweep(setting, model, rates, steps=120, looks=41)
+        best[kind] = trained_curve(run).best[:, 0]
+    linear = linear_curve(begin, rates, run["step"].values)
+    half = np.array([best["network"][0], best["quadratic"][0], linear.best[0, 0]])
+    assert half.max() / half.min() <= 1.03
+    assert linear.trained[:, 0].tolist() == [True, True, False]
+    for kind in ("network", "quadratic"):
+        assert best[kind][2] <= 0.98 * best[kind][1], kind
