@@ -8,6 +8,7 @@ fixed number of products and return no residual; here the residual is what decid
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
@@ -18,7 +19,8 @@ Multiply = Callable[[jax.Array], jax.Array]
 Which = Literal["largest", "magnitude"]
 
 TOLERANCE, MAX_PRODUCTS = 1e-4, 1000
-BASIS = 32  # vectors kept; few operators need more before the first restart
+BASIS = 24  # vectors kept; few operators need more before the first restart
+CHUNK = 8  # vectors that are orthogonalised against at a time; those not filled are left out
 BASIS_BYTES = 2**29  # large problems keep fewer
 ROUNDING = 32  # how many units in the last place of the scale count as zero
 
@@ -111,12 +113,13 @@ def starts(count: int, size: int, dtype: jnp.dtype, warm: jax.Array | None = Non
 class _Space(NamedTuple):
     """An orthonormal basis and the operator within it."""
 
-    basis: jax.Array  # (rows + 1, size); zero beyond `filled`
+    basis: jax.Array  # (rows, size); zero beyond row `filled`
     small: jax.Array  # (rows, rows) the operator in the basis, for the multiplied vectors
     filled: jax.Array  # how many have been multiplied; the next to be is basis[filled]
     products: jax.Array
-    rest: jax.Array  # estimated |A v - value v| of the best pair
+    best: jax.Array  # (rows,) the best pair's vector within the basis
     value: jax.Array  # its value
+    rest: jax.Array  # estimate of |A v - value v| for it
     scale: jax.Array  # largest magnitude seen
 
 
@@ -124,7 +127,8 @@ def _one(
     multiply: Multiply, start: jax.Array, which: Which, tolerance: float, max_products: int
 ) -> tuple:
     size, dtype = start.shape[0], start.dtype
-    rows = min(size, BASIS, max(6, BASIS_BYTES // (size * dtype.itemsize)))
+    most = min(size, BASIS - 1, max(6, BASIS_BYTES // (size * dtype.itemsize)))
+    rows = -(-(most + 1) // CHUNK) * CHUNK  # one more, for the vector to be multiplied next
 
     def unfinished(space: _Space) -> jax.Array:
         # A NaN compares false and ends the loop. The margin is for rounding in the estimate.
@@ -133,17 +137,20 @@ def _one(
         return wanting & (space.products < max_products - 1)
 
     def cycle(space: _Space) -> _Space:
-        room = lambda s: unfinished(s) & (s.filled < rows)  # noqa: E731
-        return _restart(lax.while_loop(room, lambda s: _step(multiply, which, s), space), which)
+        # As a loop of one round or none: unlike a condition, it does not copy the basis.
+        smaller = partial(_restart, which=which, kept=max(most // 2, 1))
+        space = lax.while_loop(lambda s: s.filled >= most, smaller, space)
+        room = lambda s: unfinished(s) & (s.filled < most)  # noqa: E731
+        return lax.while_loop(room, partial(_step, multiply, which), space)
 
-    basis = jnp.zeros((rows + 1, size), dtype).at[0].set(start / jnp.linalg.norm(start))
-    none, most = jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf, dtype)
-    empty = jnp.zeros((rows, rows), dtype)
-    zero = jnp.zeros((), dtype)
-    space = _Space(basis, empty, none, none, most, zero, zero)
-    # A basis of the whole space is never restarted.
-    space = cycle(space) if rows == size else lax.while_loop(unfinished, cycle, space)
-    vector = space.basis[0] / jnp.linalg.norm(space.basis[0])
+    basis = jnp.zeros((rows, size), dtype).at[0].set(start / jnp.linalg.norm(start))
+    zero, none = jnp.zeros((), dtype), jnp.zeros((), jnp.int32)
+    first = jnp.zeros(rows, dtype).at[0].set(1)
+    space = _Space(basis, jnp.zeros((rows, rows), dtype), none, none, first, zero, zero + 1, zero)
+    # A basis of the whole space needs no restart.
+    space = cycle(space) if most == size else lax.while_loop(unfinished, cycle, space)
+    vector = space.best @ space.basis
+    vector = vector / jnp.linalg.norm(vector)
     return _certify(multiply, vector, space.products + 1, space.scale, tolerance)
 
 
@@ -162,42 +169,55 @@ def _certify(
 def _step(multiply: Multiply, which: Which, space: _Space) -> _Space:
     """Multiply the next vector and look at the best pair of the larger space."""
     at, rows = space.filled, space.small.shape[0]
-    image = multiply(space.basis[at])
-    # Twice is enough: the second pass removes what rounding left of the first.
-    inside = space.basis @ image
-    image = image - inside @ space.basis
-    again = space.basis @ image
-    image = image - again @ space.basis
-    row = (inside + again)[:rows]
+    image, row = _orthogonal(space.basis, multiply(space.basis[at]), at)
     length = _length(image)
     small = space.small.at[at].set(row).at[:, at].set(row)
     follow = jnp.where(length > 0, image / length, image)
     values, vectors, order = _ritz(small, at + 1, which)
-    best = order[0]
+    seen = jnp.where(jnp.arange(rows, dtype=at.dtype) <= at, jnp.abs(values[order]), 0)
     return _Space(
-        space.basis.at[at + 1].set(follow),
-        small,
-        at + 1,
-        space.products + 1,
-        length * jnp.abs(vectors[at, best]),
-        values[best],
-        jnp.maximum(
-            space.scale,
-            jnp.abs(jnp.where(jnp.arange(rows, dtype=at.dtype) <= at, values[order], 0)).max(),
-        ),
+        basis=lax.dynamic_update_slice(space.basis, follow[None], (at + 1, jnp.zeros_like(at))),
+        small=small,
+        filled=at + 1,
+        products=space.products + 1,
+        best=vectors[:, order[0]],
+        value=values[order[0]],
+        rest=length * jnp.abs(vectors[at, order[0]]),
+        scale=jnp.maximum(space.scale, seen.max()),
     )
+
+
+def _orthogonal(basis: jax.Array, image: jax.Array, at: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """What the basis does not span of an image, and what it does, (rows,).
+
+    Twice: first against the two latest vectors, which hold nearly all of it, then against all.
+    """
+    pair = lax.dynamic_slice_in_dim(basis, jnp.maximum(at - 1, 0), 2)
+    latest = pair @ image
+    image = image - latest @ pair
+    row = jnp.zeros(basis.shape[0], basis.dtype)
+    row = lax.dynamic_update_slice(row, latest, (jnp.maximum(at - 1, 0),))
+
+    def against(chunk: jax.Array, carry: tuple) -> tuple:
+        image, row = carry
+        some = lax.dynamic_slice_in_dim(basis, chunk * CHUNK, CHUNK)
+        part = some @ image
+        before = lax.dynamic_slice_in_dim(row, chunk * CHUNK, CHUNK)
+        row = lax.dynamic_update_slice(row, before + part, (chunk * CHUNK,))
+        return image - part @ some, row
+
+    return lax.fori_loop(0, at // CHUNK + 1, against, (image, row))
 
 
 def _ritz(
     small: jax.Array, filled: jax.Array, which: Which
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Eigenvalues and vectors of the filled part, and their order, best first."""
-    rows = small.shape[0]
     norm = _length(small)
     norm = jnp.where(norm > 0, norm, jnp.ones_like(norm))
     # Rows not filled yet get a value that no filled one can have.
     empty = jnp.where(
-        jnp.arange(rows, dtype=filled.dtype) < filled, jnp.zeros_like(norm), -1.5 * norm
+        jnp.arange(len(small), dtype=filled.dtype) < filled, jnp.zeros_like(norm), -1.5 * norm
     )
     values, vectors = jnp.linalg.eigh(small + jnp.diag(empty))
     score = jnp.abs(values) if which == "magnitude" else values
@@ -205,17 +225,20 @@ def _ritz(
     return values, vectors, order
 
 
-def _restart(space: _Space, which: Which) -> _Space:
-    """A space of the best half of the vectors and the next one; the best comes first."""
-    rows, size = space.small.shape[0], space.basis.shape[1]
-    kept = max(rows // 2, 1)
+def _restart(space: _Space, which: Which, kept: int) -> _Space:
+    """A space of the best vectors and the next one; the best comes first."""
+    rows, size = space.basis.shape
     values, vectors, order = _ritz(space.small, space.filled, which)
-    best = vectors[:, order[:kept]].T @ space.basis[:rows]
-    follow = space.basis[space.filled][None]
-    blank = jnp.zeros((rows - kept, size), space.basis.dtype)
-    basis = jnp.concatenate([best, follow, blank])
+    best = vectors[:, order[:kept]].T @ space.basis
+    follow = lax.dynamic_slice_in_dim(space.basis, space.filled, 1)
+    blank = jnp.zeros((rows - kept - 1, size), space.basis.dtype)
     small = jnp.zeros_like(space.small).at[:kept, :kept].set(jnp.diag(values[order[:kept]]))
-    return space._replace(basis=basis, small=small, filled=jnp.asarray(kept, jnp.int32))
+    return space._replace(
+        basis=jnp.concatenate([best, follow, blank]),
+        small=small,
+        filled=jnp.asarray(kept, jnp.int32),
+        best=jnp.zeros_like(space.best).at[0].set(1),
+    )
 
 
 def _without(found: jax.Array, v: jax.Array) -> jax.Array:

@@ -55,7 +55,7 @@ def sharpness(
         number of products, verdict. A value that did not converge is a lower bound.
 
     Cost: about 10 to 40 Hessian-vector products, each like two gradients; memory of a gradient
-    and up to 32 copies of the parameters. Misleads: where the loss has kinks (ReLU) it is the
+    and up to 24 copies of the parameters. Misleads: where the loss has kinks (ReLU) it is the
     curvature of one smooth piece; a negative value means that the loss curves down everywhere.
 
     Example:
