@@ -114,3 +114,10 @@ TANGENT_KERNEL_NORM = quantity(
 TANGENT_KERNEL_SPECTRUM = quantity(
     "tangent_kernel_spectrum", "lambda(K)", "1", ("rank",), "Largest eigenvalues of the kernel."
 )
+EDGE_OF_STABILITY = quantity(
+    "edge_of_stability",
+    "lambda, |cos|, c*, f2, f3, f4",
+    "1",
+    ("part",),
+    "Sharpness, alignment of the gradient with its vector, and the valley of a descent step.",
+)

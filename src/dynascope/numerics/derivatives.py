@@ -26,11 +26,14 @@ def _once(f: Callable) -> Callable:
     return lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1]
 
 
-def _tower(f: Callable, order: int) -> Callable:
-    """All derivatives at once: each level adds the tangent of the highest one below it."""
+def tower(f: Callable, order: int) -> Callable:
+    """A function to its value and all its derivatives up to an order, as one tuple.
+
+    Each level adds the tangent of the highest derivative below it.
+    """
     if order == 0:
         return lambda x: (f(x),)
-    below = _tower(f, order - 1)
+    below = tower(f, order - 1)
 
     def level(x: jax.Array) -> tuple[jax.Array, ...]:
         values, tangents = jax.jvp(below, (x,), (jnp.ones_like(x),))
@@ -60,7 +63,7 @@ def derivatives(f: Callable, x: float, order: int) -> tuple[float, ...]:
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _all(f: Callable, order: int, x: jax.Array) -> tuple[jax.Array, ...]:
-    return _tower(f, order)(x)
+    return tower(f, order)(x)
 
 
 def scalar(f: Callable, order: int) -> Callable[[float], float]:

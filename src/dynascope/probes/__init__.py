@@ -9,6 +9,7 @@ from dynascope.probes.certificates import Certified
 from dynascope.probes.critical_rates import CriticalLearningRate, critical_learning_rate
 from dynascope.probes.curvature import Sharpness, hessian_top, output_hessian_norm, sharpness
 from dynascope.probes.curves import bump, count_descents, descents, terminal_rate
+from dynascope.probes.edge import EdgeOfStability, edge_of_stability, line_jet
 from dynascope.probes.entries import entry_kinds
 from dynascope.probes.false_positives import false_positive_rate
 from dynascope.probes.flow_terms import Growth, Noise, Suppression
@@ -31,6 +32,7 @@ from dynascope.probes.trajectories import half_times, learning_order, swing_by
 __all__ = [
     "Certified",
     "CriticalLearningRate",
+    "EdgeOfStability",
     "Growth",
     "HeldOutError",
     "InputJacobian",
@@ -54,11 +56,13 @@ __all__ = [
     "count_descents",
     "critical_learning_rate",
     "descents",
+    "edge_of_stability",
     "entry_kinds",
     "false_positive_rate",
     "half_times",
     "hessian_top",
     "learning_order",
+    "line_jet",
     "lyapunov",
     "order_violations",
     "output_hessian_norm",

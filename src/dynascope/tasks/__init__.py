@@ -5,6 +5,7 @@ interface; `identity_mapping.py` is the file to imitate.
 """
 
 from dynascope.tasks.base import Predict, Task
+from dynascope.tasks.blobs import Blobs
 from dynascope.tasks.community_detection import CommunityDetection
 from dynascope.tasks.identity_mapping import IdentityMapping
 from dynascope.tasks.low_rank import LowRank
@@ -18,6 +19,7 @@ from dynascope.tasks.walk_counting import WalkCounting
 
 __all__ = [
     "ArraySamples",
+    "Blobs",
     "CommunityDetection",
     "IdentityMapping",
     "LowRank",
