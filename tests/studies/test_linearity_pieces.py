@@ -23,7 +23,7 @@ def dense_hessian(network, weights, x):
     with precision("float64"):
         flat, back = ravel_pytree([jnp.asarray(w) for w in weights])
         row = jnp.asarray(x)[None]
-        f = jax.jit(jax.hessian(lambda v: network.outputs(back(v), row)[0]))
+        f = jax.jit(jax.hessian(lambda v: network.outputs(back(v), row)[0, 0]))
         return np.asarray(f(flat))
 
 
@@ -55,7 +55,7 @@ def test_padded_wiring_is_the_model_of_the_graph():
     assert model.wiring.layers == net.layers
     with precision("float64"):
         params = [jnp.asarray(w[:, c]) for w, c in zip(start, columns, strict=True)]
-        expected = model.build(4, 1).apply(params, jnp.asarray(x))[:, 0]
+        expected = model.build(4, 1).apply(params, jnp.asarray(x))
         assert np.allclose(network.outputs(start, jnp.asarray(x)), expected, rtol=1e-12)
 
 
@@ -92,8 +92,8 @@ def test_places_lie_where_they_should_and_values_are_those_of_the_network():
     length = np.sqrt(sum((a**2).sum() for a in aside))
     there = [w + 2 * a / length for w, a in zip(start, aside, strict=True)]
     with precision("float64"):
-        value = float(network.outputs(there, jnp.asarray(x)[None])[0])
-        g = models.linearize(lambda w, x: network.outputs(w, x[None])[0], start)
+        value = float(network.outputs(there, jnp.asarray(x)[None])[0, 0])
+        g = models.linearize(lambda w, x: network.outputs(w, x[None])[0, 0], start)
         linear = float(g(there, jnp.asarray(x)))
     assert np.isclose(seen.values[1], value, rtol=1e-12)
     assert np.isclose(seen.linear[1], linear, rtol=1e-12)
@@ -110,7 +110,7 @@ def test_the_gap_is_below_its_bound_in_a_hundred_directions():
         start, back = ravel_pytree([jnp.asarray(w) for w in network.draw(np.random.default_rng(0))])
 
         def f(v):
-            return network.outputs(back(v), jnp.asarray(x)[None])[0]
+            return network.outputs(back(v), jnp.asarray(x)[None])[0, 0]
 
         directions = np.random.default_rng(1).normal(size=(100, start.size))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
@@ -126,16 +126,16 @@ def test_the_gap_is_below_its_bound_in_a_hundred_directions():
 
 def test_training_records_the_kernel_of_the_jacobian_and_polyaks_inequality():
     network = pad(fully_connected((4, 20, 1)))
-    x, y = inputs(4, 4, 0, 4), np.array([1.0, -1.0, 1.0, -1.0])
+    x, y = inputs(4, 4, 0, 4), np.array([[1.0], [-1.0], [1.0], [-1.0]])
     run = train(network, 0, x, y, 60, 20)
     with precision("float64"):
         start = [jnp.asarray(w) for w in network.draw(np.random.default_rng(0))]
         rows = jax.jit(jax.jacrev(lambda w: network.outputs(w, jnp.asarray(x))))(start)
         flat = np.concatenate([np.asarray(r).reshape(4, -1) for r in rows], axis=1)
-        f0 = np.asarray(network.outputs(start, jnp.asarray(x)))
+        f0 = np.asarray(network.outputs(start, jnp.asarray(x)))[:, 0]
     assert np.allclose(run.kernels[0], flat @ flat.T, rtol=1e-10)
-    assert np.isclose(run.loss[0], ((f0 - y) ** 2).sum() / 2, rtol=1e-12)
-    assert np.isclose(run.slope[0], (f0 - y) @ run.kernels[0] @ (f0 - y), rtol=1e-10)
+    assert np.isclose(run.loss[0], ((f0 - y[:, 0]) ** 2).sum() / 2, rtol=1e-12)
+    assert np.isclose(run.slope[0], (f0 - y[:, 0]) @ run.kernels[0] @ (f0 - y[:, 0]), rtol=1e-10)
     assert (run.slope >= 2 * run.smallest * run.loss * (1 - 1e-9)).all()
     assert run.drift[0] == 0 and (np.diff(run.drift) >= 0).all() and run.distance[0] == 0
     assert run.loss[-1] < run.loss[0] / 10

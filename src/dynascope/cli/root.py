@@ -11,7 +11,17 @@ import typer
 from typer.core import TyperGroup
 
 from dynascope import __version__
-from dynascope.cli import doctor, exporting, graph, listing, orbit, records, running, sweeping
+from dynascope.cli import (
+    doctor,
+    exporting,
+    graph,
+    listing,
+    network,
+    orbit,
+    records,
+    running,
+    sweeping,
+)
 from dynascope.cli.cores import use_all_cores
 from dynascope.cli.explain import CTRL_C, explain
 from dynascope.cli.talk import Stopped
@@ -71,6 +81,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "forget": records.forget,
     "graph": graph.graph,
     "orbit": orbit.orbit,
+    "network": network.network,
     "doctor": doctor.doctor,
 }
 for _name, _command in _COMMANDS.items():

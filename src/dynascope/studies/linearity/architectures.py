@@ -26,7 +26,14 @@ class Drawn(NamedTuple):
     net: Wiring
     skips: tuple[tuple[int, int], ...] = ()
     bend: float = 0.0
-    watched: int | None = None
+    watched: int | None = None  # the last one by default
+
+    @property
+    def measured(self) -> list[int] | None:
+        """Place of the vertex that is measured, the first of its layer."""
+        if self.watched is None:
+            return None
+        return [sum(len(layer) for layer in self.net.layers[: self.watched])]
 
     @property
     def width(self) -> int:

@@ -31,7 +31,7 @@ class Family:
     norms: np.ndarray  # (widths, seeds, places) of RADII, or only of the start
     gaps: np.ndarray  # the same: |f - f_lin|
     drift: np.ndarray  # (widths, seeds) largest relative change of the kernel; 0 if not trained
-    loss: np.ndarray  # (widths, seeds) at the end, over that at the start
+    loss: np.ndarray  # (widths, seeds) at the end, over that at the start; NaN if it diverged
     converged: bool  # whether every Hessian norm has its residual below the tolerance
 
     def slope(self, place: int = 0) -> Slope:
@@ -70,7 +70,7 @@ def family(name: str, effort: Effort) -> Family:
     def make(m: int, seed: int) -> tuple[Padded, int]:
         drawn = ARCHITECTURES[name].draw(effort.size, m, seed)
         network = pad(
-            drawn.net, padding or None, skips=drawn.skips, bend=drawn.bend, watched=drawn.watched
+            drawn.net, padding or None, skips=drawn.skips, bend=drawn.bend, watched=drawn.measured
         )
         # Narrow places keep the width by definition constant: m is then on the axis.
         return network, m if drawn.net.width <= NARROW else drawn.width
@@ -89,7 +89,7 @@ def convolutional(effort: Effort) -> Family:
 
 
 def _measure(make: Callable[[int, int], tuple[Padded, int]], effort: Effort, padded: int) -> Family:
-    x, y = inputs(effort.size, SAMPLES, 0, padded), labels(1)
+    x, y = inputs(effort.size, SAMPLES, 0, padded), labels(1)[:, None]
     places = len(RADII) if effort.around else 1
     shape = (len(effort.widths), effort.seeds)
     norms, gaps = np.zeros((2, *shape, places))

@@ -253,7 +253,8 @@ class LinearityWidth(Study):
         return compare(
             near(-0.5, 0.1), seen.drift_slope().measured,
             (_words("narrow layer"), control.drift_slope().measured),
-            f"Largest loss left, as a share of the first: {seen.loss.max():.2g}.",
+            f"Largest loss left, as a share of the first: {np.nanmax(seen.loss):.2g}; "
+            f"{int(np.isnan(seen.loss).sum())} of {seen.loss.size} runs diverged.",
         )  # fmt: skip
 
     @claim("kernel-drift-two-layers", "In a two-layer network it falls like 1/width.",

@@ -35,7 +35,7 @@ class Views(NamedTuple):
 def look(
     network: Padded, seed: int, x: np.ndarray, radii: Sequence[float], top: Sequence[bool]
 ) -> Views:
-    """Hessian norm, value and linear expansion at places around a random start.
+    """Hessian norm, value and linear expansion of the first number around a random start.
 
     Args:
         network: The padded network.
@@ -65,7 +65,7 @@ def _look(
     aside = aside / jnp.linalg.norm(aside)
 
     def f(weights: Any) -> jax.Array:
-        return network.outputs(weights, x[None])[0]
+        return network.outputs(weights, x[None])[0, 0]
 
     def visit(i: jax.Array, carry: tuple) -> tuple:
         vector, seen = carry
@@ -89,21 +89,33 @@ def _look(
 class Training(NamedTuple):
     """What gradient descent did to a network and to its kernel; see `train`."""
 
-    kernels: np.ndarray  # (records, rows, rows)
+    kernels: np.ndarray  # (records, rows * numbers, rows * numbers)
     loss: np.ndarray  # (records,) half the sum of squares
     slope: np.ndarray  # (records,) |gradient|^2 of that loss
     distance: np.ndarray  # (records,) of the weights from the start
 
     @property
+    def diverged(self) -> bool:
+        """Whether descent left finite numbers."""
+        return not np.isfinite(self.kernels).all()
+
+    @property
     def drift(self) -> np.ndarray:
-        """Largest |K_t - K_0| / |K_0| up to each record, in the spectral norm."""
-        change = np.linalg.norm(self.kernels - self.kernels[0], 2, axis=(1, 2))
-        return np.fmax.accumulate(change) / np.linalg.norm(self.kernels[0], 2)
+        """Largest |K_t - K_0| / |K_0| up to each record, in the spectral norm.
+
+        Of a run that diverged, what was seen while it was finite: a lower bound.
+        """
+        change = np.array([_norm(k - self.kernels[0]) for k in self.kernels])
+        return np.fmax.accumulate(change) / _norm(self.kernels[0])
 
     @property
     def smallest(self) -> np.ndarray:
         """Smallest eigenvalue of every kernel: the constant of PL*, 004 (2.16)."""
         return np.linalg.eigvalsh(self.kernels)[:, 0]
+
+
+def _norm(matrix: np.ndarray) -> float:
+    return float(np.linalg.norm(matrix, 2)) if np.isfinite(matrix).all() else np.nan
 
 
 def train(
@@ -115,7 +127,7 @@ def train(
         network: The padded network.
         seed: Seed of the start.
         x: Inputs, (rows, padded inputs).
-        y: Labels, (rows,).
+        y: Labels, (rows, numbers).
         steps: Number of steps.
         every: Steps between two records.
     """

@@ -28,7 +28,7 @@ class Padded(Protocol):
         ...
 
     def outputs(self, weights: Sequence[jax.Array], x: jax.Array) -> jax.Array:
-        """The measured number at every row of x, (rows,)."""
+        """The measured numbers at every row of x, (rows, numbers)."""
         ...
 
 
@@ -38,7 +38,7 @@ class Wired(NamedTuple):
     masks: tuple[Any, ...]  # per layer (vertices, all earlier vertices), 0 or 1
     skips: tuple[Any, ...]  # per layer (vertices,): place of the skipping vertex, or -1
     bend: Any  # 1 for tanh at the output, 0 for none
-    watched: Any  # (layers,): weights of the layers' first pre-activations in what is measured
+    watched: tuple[Any, ...]  # per layer (numbers, vertices): whose pre-activations are measured
 
     def draw(self, random: np.random.Generator) -> list[np.ndarray]:
         """Layer by layer; the numbers do not depend on the padding."""
@@ -46,13 +46,13 @@ class Wired(NamedTuple):
 
     def outputs(self, weights: Sequence[jax.Array], x: jax.Array) -> jax.Array:
         """Layer by layer, tanh between them."""
-        values, seen = x, jnp.zeros(len(x), x.dtype)
+        values, seen = x, jnp.zeros((len(x), len(self.watched[0])), x.dtype)
         for i, (mask, skip, weight) in enumerate(zip(self.masks, self.skips, weights, strict=True)):
             scale = mask / jnp.sqrt(jnp.maximum(mask.sum(axis=1, keepdims=True), 1.0))
             before = values @ (weight * scale).T
             if i + 1 == len(weights):
                 before = (1 - self.bend) * before + self.bend * jnp.tanh(before)
-            seen = seen + self.watched[i] * before[:, 0]
+            seen = seen + before @ self.watched[i].T
             added = jnp.where(skip >= 0, values[:, jnp.maximum(skip, 0)], 0.0)
             values = jnp.concatenate([values, jnp.tanh(before) + added], axis=1)
         return seen
@@ -72,7 +72,7 @@ class Shared(NamedTuple):
         channels = self.scales[0].shape[0]
         model = CNN(len(weights), channels, WINDOW, None, "tanh", parameterization="ntk")
         layers = [{"weight": w * s} for w, s in zip(weights, self.scales, strict=True)]
-        return model.build(x.shape[1], 1).apply(layers, x)[:, 0]
+        return model.build(x.shape[1], 1).apply(layers, x)
 
 
 def _normal(random: np.random.Generator, edges: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ def pad(
     *,
     skips: Sequence[tuple[int, int]] = (),
     bend: float = 0.0,
-    watched: int | None = None,
+    watched: Sequence[int] | None = None,
 ) -> Wired:
     """A wiring in the corner of layers of the given sizes, the inputs first, the output last.
 
@@ -108,7 +108,8 @@ def pad(
         skips: Pairs (from, to) of places among all vertices of the wiring, layer by layer: the
             value of the first is added to that of the second, without a weight.
         bend: 1 for tanh on the output.
-        watched: Layer whose first pre-activation is measured; the output by default.
+        watched: Places of the vertices whose pre-activations are measured; by default the
+            first of the last layer.
     """
     own = [len(layer) for layer in net.layers]
     sizes = own if sizes is None else sizes
@@ -121,7 +122,10 @@ def pad(
     places = np.full(begins[-1], -1, np.int32)
     for source, target in skips:
         places[moved[target]] = moved[source]
-    chosen = np.zeros(len(masks))
-    chosen[-1 if watched is None else slots[watched] - 1] = 1.0
-    by_layer = tuple(places[a:b] for a, b in pairwise(begins[1:]))
-    return Wired(tuple(masks), by_layer, np.float64(bend), chosen)
+    numbers = [sum(own[:-1])] if watched is None else watched
+    chosen = np.zeros((len(numbers), begins[-1]))
+    chosen[np.arange(len(numbers)), moved[numbers]] = 1.0
+    spans = list(pairwise(begins[1:]))
+    by_layer = tuple(places[a:b] for a, b in spans)
+    picked = tuple(chosen[:, a:b] for a, b in spans)
+    return Wired(tuple(masks), by_layer, np.float64(bend), picked)

@@ -27,6 +27,19 @@ class Slope:
         return Measured(self.value, self.error * self.seeds**0.5, self.seeds)
 
 
+def geometric_mean(values: np.ndarray, seed: int = 0) -> tuple[float, float, float]:
+    """The geometric mean over seeds with its 95 % interval, by resampling the seeds.
+
+    Example:
+        >>> [round(v, 6) for v in geometric_mean(np.array([2.0, 2.0, 2.0]))]
+        [2.0, 2.0, 2.0]
+    """
+    logs = np.log(values)
+    drawn = np.random.default_rng(seed).integers(0, len(logs), (RESAMPLES, len(logs)))
+    low, high = np.percentile(logs[drawn].mean(axis=1), [2.5, 97.5])
+    return float(np.exp(logs.mean())), float(np.exp(low)), float(np.exp(high))
+
+
 def fit_slope(widths: np.ndarray, values: np.ndarray, seed: int = 0) -> Slope:
     """The least-squares slope of log(geometric mean over seeds) against log(width).
 
