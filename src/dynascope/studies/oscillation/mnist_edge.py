@@ -38,9 +38,9 @@ from dynascope.studies.comparisons import (
 from dynascope.studies.oscillation.edge_runs import (
     NAMES,
     Trace,
-    closest_to_edge,
     layers_chart,
     shares_chart,
+    shown_seed,
     task_of,
     trace,
 )
@@ -188,13 +188,13 @@ class MnistEdge(Study):
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"depths": (3, 4), "seeds": 4, "looks": 13, "count": 400, "pictures": False},
         "laptop": {},
-        "paper": {"seeds": 32},
+        "paper": {"seeds": 64, "looks": 61},
     }
 
     depths: tuple[int, ...] = (3, 4, 5)
     count: int = 2000
-    seeds: int = 8
-    looks: int = 61
+    seeds: int = 24
+    looks: int = 31
     pictures: bool = True  # MNIST, or the built-in digits for looking where it is not there
 
     def check(self) -> None:
@@ -254,9 +254,9 @@ class MnistEdge(Study):
         return found
 
     def headline(self, found: Found) -> Headline:
-        """Sharpness of three layers, the seed closest to the edge."""
+        """Sharpness of three layers, the seed that is longest past the edge."""
         case = found[self._shown(found)]["3"]
-        seed = closest_to_edge(case)
+        seed = shown_seed(case)
         return Headline(
             title=f"Sharpness of three layers at rate 0.5, {NAMES[self._shown(found)]}",
             x_label="step",
