@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from dynascope.core.errors import bad
 from dynascope.theories.one_dimension import Orbit, check_rate
 
@@ -43,6 +45,17 @@ def quartic_orbit(mu: float, learning_rate: float) -> Orbit | None:
     root = math.sqrt((k - 1) * (k + 3))
     high = math.sqrt(mu * (k + 1 + root) / (2 * k))
     return Orbit(learning_rate, (mu / (k * high), high), 9 - 2 * (k + 1) ** 2)
+
+
+def orbit_points(mu: float, learning_rate: float) -> np.ndarray:
+    """Both points of the orbit, ascending, (2,); up to the edge of stability the minimum twice.
+
+    Example:
+        >>> orbit_points(4.0, 0.2).tolist()
+        [2.0, 2.0]
+    """
+    orbit = quartic_orbit(mu, learning_rate)
+    return np.array(orbit.points if orbit else (math.sqrt(mu),) * 2)
 
 
 def printed_rate(point: float, mu: float) -> float:

@@ -32,7 +32,7 @@ from dynascope.theories.balance import (
     stable_sum,
     stays_positive,
 )
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.theories.quartic import orbit_points
 
 START = (1.5, 0.7)  # works for both rates of Fig. 3.4, which does not give its own
 PAST, BEFORE = 1.08, 0.95  # rates of Fig. 3.4
@@ -377,7 +377,5 @@ def _decay(path: np.ndarray) -> float:
 
 def _on_orbit(ends: np.ndarray, rate: float) -> np.ndarray:
     """Whether both factors are on the same point of the orbit, within 1e-6."""
-    orbit = quartic_orbit(1.0, rate)
-    points = np.array(orbit.points if orbit else (1.0,))
-    close = np.abs(ends[:, :, None] - points).min(axis=2).max(axis=1) < 1e-6
+    close = np.abs(ends[:, :, None] - orbit_points(1.0, rate)).min(axis=2).max(axis=1) < 1e-6
     return close & (np.abs(ends[:, 0] - ends[:, 1]) < 1e-6)

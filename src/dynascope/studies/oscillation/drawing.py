@@ -10,7 +10,7 @@ from dynascope.core.charts import Heat, Line, Mark, Panel, Reference, Scale
 from dynascope.engine.bifurcation import Diagram
 from dynascope.theories.neuron import Neuron
 from dynascope.theories.one_dimension import Flip
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.theories.quartic import orbit_points
 
 
 def diagram_panel(
@@ -76,9 +76,9 @@ def _orbit(edge: Flip, rates: np.ndarray, doublings: Sequence[float]) -> list[Li
 def orbit_lines(until: float) -> list[Line]:
     """Both points of the quartic's orbit of period 2 over K, for a minimum at 1."""
     strengths = np.linspace(1.0005, until, 60)
-    orbits = [o for o in (quartic_orbit(1.0, float(k)) for k in strengths) if o]
+    orbits = np.array([orbit_points(1.0, float(k)) for k in strengths])
     return [
-        Line(strengths, [o.points[j] for o in orbits],
+        Line(strengths, orbits[:, j],
              "" if j else "the quartic's orbit", "theory")
         for j in (0, 1)
     ]  # fmt: skip

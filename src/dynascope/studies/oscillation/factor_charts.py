@@ -9,7 +9,7 @@ from dynascope.studies.oscillation.candidates import ByEdges
 from dynascope.studies.oscillation.drawing import above_rounding
 from dynascope.studies.oscillation.factor_runs import QuasiRun
 from dynascope.theories.factorization import neimark_sacker_line
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.theories.quartic import orbit_points
 
 
 def escape_panel(
@@ -34,13 +34,11 @@ def quasi_panels(runs: dict[float, QuasiRun]) -> tuple[Panel, ...]:
     for k, (alpha, run) in enumerate(runs.items()):
         losses += _two_phases(above_rounding(run.losses), f"alpha = {alpha:g}", k)
     panels = [Panel(tuple(losses), "loss", "step", "loss", "linear", "log")]
-    orbit = quartic_orbit(1.0, 1.02)
-    points = orbit.points if orbit else ()
     for alpha, run in runs.items():
         marks: list[Mark] = []
         for j, name in enumerate("YZ"):
             marks += _two_phases(run.tops[:, j], f"top direction of {name}", j)
-        for j, x in enumerate(points):
+        for j, x in enumerate(orbit_points(1.0, 1.02)):
             marks.append(Line((0, len(run.tops)), (x, x), "" if j else "orbit", "theory"))
         panels.append(Panel(tuple(marks), f"alpha = {alpha:g}", "step", "length / sigma_1"))
     return tuple(panels)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.theories.quartic import orbit_points
 
 LARGE = 1e6
 
@@ -153,14 +153,12 @@ def criticality_ratio(x: np.ndarray, y: np.ndarray, direction: np.ndarray) -> fl
 
 def on_orbit(trace: np.ndarray, strength: float) -> np.ndarray:
     """Whether Y and Z of each seed are on the orbit's two points, within 1e-6, (seeds,)."""
-    orbit = quartic_orbit(strength, 1.0)
-    points = np.array(orbit.points if orbit else (0.0, 0.0))
+    points = orbit_points(strength, 1.0)[:, None, None]
     pair = np.sort(trace[-2:], axis=0)  # (2, seeds, 2)
-    return (np.abs(pair - points[:, None, None]) < 1e-6).all(axis=(0, 2))
+    return (np.abs(pair - points) < 1e-6).all(axis=(0, 2))
 
 
 def orbit_error(seen: np.ndarray, strength: float) -> float:
     """Largest relative distance of two late steps from the orbit's points, for sigma_1 = 1."""
-    orbit = quartic_orbit(1.0, strength)
-    points = np.array(orbit.points if orbit else (0.0, 0.0))
-    return float(np.abs(np.sort(seen[-2:], axis=0) / points[:, None] - 1).max())
+    points = orbit_points(1.0, strength)[:, None]
+    return float(np.abs(np.sort(seen[-2:], axis=0) / points - 1).max())

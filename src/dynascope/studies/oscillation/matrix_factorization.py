@@ -51,7 +51,7 @@ from dynascope.studies.oscillation.factor_runs import (
     two_step_radius,
 )
 from dynascope.theories.factorization import neimark_sacker_line
-from dynascope.theories.quartic import DOUBLING, quartic_orbit
+from dynascope.theories.quartic import DOUBLING, orbit_points
 
 SHAPES = ((3, 4, 5), (6, 2, 3), (2, 7, 2))  # of X Y: m x k times k x n
 ALPHA = 0.8  # of the quasi-symmetric start
@@ -213,9 +213,8 @@ class MatrixFactorization(Study):
     )
     def line(self, found: Found) -> Evidence:
         """Where the numerical two-step Jacobian's radius passes 1, at K = 1.1."""
-        orbit = quartic_orbit(1.1, 1.0)
-        assert orbit is not None  # 1.1 is past the edge
-        crossing = bisect(lambda b: two_step_radius(1.1, b, orbit.points[0]) - 1, 0.7, 0.99)
+        low = float(orbit_points(1.1, 1.0)[0])
+        crossing = bisect(lambda b: two_step_radius(1.1, b, low) - 1, 0.7, 0.99)
         words = "where the minimum would lose it: b = 1"
         return compare(near(0.9, 1e-3), single(crossing), (words, single(1.0)))
 

@@ -16,7 +16,7 @@ from dynascope.theories.neuron import (
     neuron_hessian,
     reduced_descent,
 )
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.theories.quartic import orbit_points
 
 
 class Facts(NamedTuple):
@@ -135,8 +135,7 @@ def settled(strength: float) -> Neuron:
 
 def on_orbit(ends: Neuron, strength: float) -> np.ndarray:
     """Whether the last two steps are on the orbit's two points, within 1e-9, (starts,)."""
-    orbit = quartic_orbit(1.0, strength)
-    points = np.array(orbit.points if orbit else (1.0, 1.0))[:, None]
+    points = orbit_points(1.0, strength)[:, None]
     misses = [np.abs(np.sort(n[-2:], axis=0) - points).max(axis=0) for n in ends[:2]]
     return np.max([*misses, ends.across[-1]], axis=0) < 1e-9
 

@@ -37,8 +37,8 @@ from dynascope.theories.quartic import (
     PRINTED_RULE_ENDS,
     SIGN_CHANGES,
     SUPERSTABLE,
+    orbit_points,
     printed_rate,
-    quartic_orbit,
 )
 
 RATES = (0.9, 1.6)
@@ -111,14 +111,13 @@ class QuarticOrbits(Study):
         """The extent of the visited values over the learning rate."""
         d = found.diagram
         spread = np.array([_extent(row, d.values) for row in d.counts])
-        orbits = [quartic_orbit(1.0, r) for r in d.learning_rates]
         return Headline(
             title="Extent of the values that descent visits in the end",
             x_label="learning rate",
             y_label="highest less lowest x",
             x=tuple(d.learning_rates.tolist()),
             y=tuple(spread.tolist()),
-            theory=tuple((o.points[1] - o.points[0]) if o else 0.0 for o in orbits),
+            theory=tuple(float(np.ptp(orbit_points(1.0, r))) for r in d.learning_rates),
             note="theory: the orbit of period 2, which attracts up to 1.2361",
         )
 
@@ -170,10 +169,12 @@ class QuarticOrbits(Study):
     )
     def existence_as_printed(self, found: Found) -> Evidence:
         """Largest K at which two steps lead a point of the closed form back exactly."""
-        returns = {k: _returns(_points(k)[1], k) for k in np.linspace(1.01, 1.99, 99).tolist()}
+        returns = {
+            k: _returns(orbit_points(1.0, k)[1], k) for k in np.linspace(1.01, 1.99, 99).tolist()
+        }
         last = max(k for k, back in returns.items() if back)
         words = "a point 1% beside the orbit, which never returns, counted as 2"
-        control = 1.2 if _returns(1.01 * _points(1.2)[1], 1.2) else 2.0
+        control = 1.2 if _returns(1.01 * orbit_points(1.0, 1.2)[1], 1.2) else 2.0
         return compare(at_most(1.5), single(last), (words, single(control)))
 
     @claim(
@@ -304,8 +305,7 @@ class QuarticOrbits(Study):
         for rate in FIGURE:
             last = found.seen[rate].last[:40]
             marks: list[Mark] = [Points(np.arange(40.0), last, "iterates, settled")]
-            orbit = quartic_orbit(1.0, rate)
-            for k, x in enumerate(orbit.points if orbit else ()):
+            for k, x in enumerate(orbit_points(1.0, rate)):
                 marks.append(Line((0, 39), (x, x), "" if k else "orbit of period 2", "theory"))
             panels.append(Panel(tuple(marks), f"rate {rate:g}", "step, after 20,000", "x"))
         return Chart(
@@ -329,26 +329,20 @@ class QuarticOrbits(Study):
         )  # fmt: skip
 
 
-def _points(rate: float) -> tuple[float, ...]:
-    orbit = quartic_orbit(1.0, rate)
-    assert orbit is not None, "there is an orbit for every rate above 1"
-    return orbit.points
-
-
 def _returns(x: float, rate: float) -> bool:
     return abs(two_steps(x, rate) - x) < 1e-12
 
 
 def _printed_error(rates: Any) -> float:
     """Largest distance of the rate that (3.4) gives for a point of the orbit from the true one."""
-    errors = [abs(printed_rate(x, 1.0) - k) for k in rates for x in _points(k)]
+    errors = [abs(printed_rate(x, 1.0) - k) for k in rates for x in orbit_points(1.0, k)]
     return float(max(errors))
 
 
 def _multiplier_error(rates: np.ndarray, shift: float) -> float:
     worst = 0.0
     for k in rates.tolist():
-        x = _points(k)[0]
+        x = orbit_points(1.0, k)[0]
         slope = (two_steps(x + 1e-5, k) - two_steps(x - 1e-5, k)) / 2e-5
         worst = max(worst, abs(slope - (9 - 2 * (k + shift + 1) ** 2)))
     return worst
@@ -369,10 +363,8 @@ def _visits_on_orbit(diagram: Diagram, factor: float) -> float:
     width = diagram.values[1] - diagram.values[0]
     shares = []
     for rate, counts in zip(diagram.learning_rates, diagram.counts, strict=True):
-        orbit = quartic_orbit(1.0, rate * factor)
-        if orbit and 1.01 < rate < 1.23:
-            close = (
-                np.abs(diagram.values[:, None] - np.array(orbit.points)).min(axis=1) < 1.5 * width
-            )
+        if 1.01 < rate < 1.23:
+            points = orbit_points(1.0, rate * factor)
+            close = np.abs(diagram.values[:, None] - points).min(axis=1) < 1.5 * width
             shares.append(counts[close].sum() / counts.sum())
     return float(np.mean(shares))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.theories.quartic import orbit_points
 
 
 def two_steps(x: float, rate: float) -> float:
@@ -24,9 +24,7 @@ def settled_share(starts: np.ndarray, rate: float, steps: int = 6000) -> np.ndar
     x = starts.copy()
     for _ in range(steps):
         x = x - rate * x * (x * x - 1)
-    orbit = quartic_orbit(1.0, rate)
-    points = np.array(orbit.points if orbit else (1.0,))
-    return np.abs(x[:, None] - points).min(axis=1) < 1e-9
+    return np.abs(x[:, None] - orbit_points(1.0, rate)).min(axis=1) < 1e-9
 
 
 def lowest(rate: float, start: float = 0.6, steps: int = 20_000) -> float:
