@@ -141,7 +141,7 @@ def _part(name: str, split: Split) -> str:
 
 
 def _digits() -> Split:
-    """UCI's optical digits (Alpaydin and Kaynak, CC BY 4.0): 0..16 brought to 0..1."""
+    """UCI's optical digits (see digits.md beside this file): 0..16 brought to 0..1."""
     with resources.files("dynascope.data").joinpath("digits.npz").open("rb") as file:
         stored = np.load(file, allow_pickle=False)
         x, y = stored["x"].astype(np.float32) / 16, stored["y"].astype(np.int64)
