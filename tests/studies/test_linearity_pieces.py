@@ -151,3 +151,36 @@ def test_slopes_and_intervals_cover_a_known_power():
         hits += fit.low <= -0.5 <= fit.high
         assert fit.measured.error == pytest.approx(fit.error)
     assert 80 <= hits <= 99
+
+
+def test_two_relu_layers_have_the_hessian_norm_of_the_text():
+    """004: |x| / sqrt(m d) exactly, whatever the weights, if a vertex is active."""
+    from dynascope import probes
+
+    d, m = 7, 30
+    network = models.MLP(2, m, "relu", parameterization="ntk").build(d, 1)
+    x = inputs(d, 1, 0, d)
+    with precision("float64"):
+        for seed in range(2):
+            params = network.init(jax.random.key(seed))
+            found = probes.output_hessian_norm(network.apply, params, x, tolerance=1e-9)
+            assert found.value == pytest.approx(np.linalg.norm(x) / (m * d) ** 0.5, rel=1e-8)
+
+
+def test_one_layer_is_linear():
+    from dynascope import probes
+
+    network = models.MLP(1, parameterization="ntk").build(3, 1)
+    params = network.init(jax.random.key(0))
+    found = probes.output_hessian_norm(network.apply, params, inputs(3, 2, 0, 3).astype("float32"))
+    assert found.value == 0
+
+
+@pytest.mark.slow
+def test_slopes_from_64_to_512_are_those_of_the_ledger():
+    """Three layers, tanh: -1/2 flattened by logarithms; tanh on the output: none."""
+    from dynascope.studies.linearity.findings import Effort, family
+
+    effort = Effort((64, 128, 256, 512), 4, 10, (), 0)
+    assert -0.6 <= family("fully connected", effort).slope().value <= -0.35
+    assert -0.2 <= family("tanh output", effort).slope().value <= 0.1

@@ -16,7 +16,7 @@ from dynascope.studies.linearity.measuring import look, train
 from dynascope.studies.linearity.padded import pad
 from dynascope.studies.linearity.slopes import fit_slope, geometric_mean
 
-SAMPLES = 4  # training inputs, standard normal, with labels +1 and -1
+SAMPLES = 4  # training inputs, with labels +1 and -1
 STEPS = 100  # of gradient descent at half the critical rate
 MOST_EDGES = 2_000_000
 
@@ -78,9 +78,15 @@ def _places(net: Wiring) -> list[int]:
     return [place[v] for v in net.outputs]
 
 
+def _inputs(count: int, rows: int, seed: int, padded: int) -> np.ndarray:
+    """Random directions of length sqrt(count): the length of an input would set every norm."""
+    x = inputs(count, rows, seed, padded)
+    return x * (count**0.5 / np.linalg.norm(x, axis=1, keepdims=True))
+
+
 def _norm(net: Wiring, sizes: Sequence[int], seed: int) -> float:
     """Largest Hessian norm over the outputs, at one input."""
-    x = inputs(len(net.inputs), 1, seed, sizes[0])[0]
+    x = _inputs(len(net.inputs), 1, seed, sizes[0])[0]
     each = (pad(net, sizes, watched=[place]) for place in _places(net))
     return max(float(look(one, seed, x, [0.0], [False]).norms[0]) for one in each)
 
@@ -88,7 +94,7 @@ def _norm(net: Wiring, sizes: Sequence[int], seed: int) -> float:
 def _drift(net: Wiring, sizes: Sequence[int], seed: int) -> float:
     """Largest relative change of the kernel of all outputs in training."""
     network = pad(net, sizes, watched=_places(net))
-    x = inputs(len(net.inputs), SAMPLES, seed, sizes[0])
+    x = _inputs(len(net.inputs), SAMPLES, seed, sizes[0])
     y = np.resize([1.0, -1.0], (SAMPLES, len(net.outputs)))
     return float(train(network, seed, x, y, STEPS, STEPS // 10).drift[-1])
 
