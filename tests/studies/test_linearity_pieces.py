@@ -141,6 +141,24 @@ def test_training_records_the_kernel_of_the_jacobian_and_polyaks_inequality():
     assert run.loss[-1] < run.loss[0] / 10
 
 
+def test_the_tensor_norm_of_several_outputs_is_below_their_number_times_the_largest():
+    """004 A.3: sup of sum H_ijk v_i u_j s_k, by ascent, between max |H_k| and c max |H_k|."""
+    net = fully_connected((3, 4, 3))
+    start = pad(net).draw(np.random.default_rng(0))
+    x = inputs(3, 1, 0, 3)[0]
+    each = np.array([dense_hessian(pad(net, watched=[7 + k]), start, x) for k in range(3)])
+    largest = np.abs(np.linalg.eigvalsh(each)).max()
+    best = 0.0
+    for seed in range(20):
+        s = np.random.default_rng(seed).normal(size=3)
+        for _ in range(100):
+            values, vectors = np.linalg.eigh(np.einsum("k,kij->ij", s / np.linalg.norm(s), each))
+            top = vectors[:, np.abs(values).argmax()]
+            s = np.einsum("kij,i,j->k", each, top, top)
+        best = max(best, float(np.linalg.norm(s)))
+    assert largest * (1 - 1e-9) <= best <= 3 * largest
+
+
 def test_slopes_and_intervals_cover_a_known_power():
     random = np.random.default_rng(0)
     widths = np.array([16.0, 32, 64, 128])

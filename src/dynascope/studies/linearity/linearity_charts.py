@@ -7,6 +7,7 @@ import numpy as np
 from dynascope.core.charts import Bars, Chart, Line, Mark, Panel, Reference
 from dynascope.studies.comparisons import Bound
 from dynascope.studies.linearity.findings import GRID, Family
+from dynascope.studies.linearity.slopes import Slope
 
 SHOWN = ("fully connected", "dropped", "convolutional", "narrow layer", "tanh output")
 
@@ -24,13 +25,8 @@ def draw_slopes(families: dict[str, Family], rate: Bound) -> Chart:
     law = guide * (first.widths / first.widths[0]) ** -0.5
     marks.append(Line(first.widths, law, "1/sqrt(width)", "theory"))
     curves = Panel(tuple(marks), "Hessian norm of the output", "width", "norm", "log", "log")
-    names = [n for n in families if n != "first pre-activation"]
-    fits = [families[n].slope() for n in names]
-    bars = Bars(
-        tuple(names), [f.value for f in fits], "slope", group=0, low=[f.low for f in fits],
-        high=[f.high for f in fits],
-    )  # fmt: skip
-    slopes = Panel((bars, Reference("y", -0.5, "-1/2")), "Slopes in log-log", "", "slope")
+    fits = {n: f.slope() for n, f in families.items() if f.norms.all()}
+    slopes = Panel((_bars(fits), Reference("y", -0.5, "-1/2")), "Slopes in log-log", "", "slope")
     return Chart(
         "slopes", "How fast the Hessian norm falls with width",
         "Left: means over seeds, bands from the smallest to the largest. Right: slopes with 95 % "
@@ -74,12 +70,21 @@ def draw_drift(families: dict[str, Family], hidden: Family, m: np.ndarray) -> Ch
         ),
         "The network of Fig. 2.2, by inputs", "m", "max |K_t - K_0| / |K_0|", "log", "log",
     )  # fmt: skip
+    fits = {n: f.drift_slope() for n, f in families.items() if f.drift.all()}
+    lines = (Reference("y", -0.5, "-1/2"), Reference("y", -1.0, "-1"))
+    middle = Panel((_bars(fits), *lines), "Slopes in log-log", "", "slope")
     return Chart(
         "drift", "How far training moves the tangent kernel",
-        "Left: past small widths the change falls faster than 1/sqrt(m). Right: concatenated "
-        "inputs that outnumber the hidden vertices hide m.",
-        (left, right),
+        "Left: past small widths the change falls faster than 1/sqrt(m); in the middle its slopes "
+        "against the width, with 95 % intervals over seeds. Right: concatenated inputs that "
+        "outnumber the hidden vertices hide m.",
+        (left, middle, right),
     )  # fmt: skip
+
+
+def _bars(fits: dict[str, Slope]) -> Bars:
+    lows, highs = [f.low for f in fits.values()], [f.high for f in fits.values()]
+    return Bars(tuple(fits), [f.value for f in fits.values()], group=0, low=lows, high=highs)
 
 
 def _drift_line(m: np.ndarray, seen: Family, name: str, group: int) -> Line:
