@@ -66,6 +66,13 @@ def test_fully_connected_graph_is_the_mlp():
         assert np.allclose(dag.apply(params, x), mlp.apply(layers, x), rtol=1e-12)
 
 
+def test_a_wiring_can_be_given_as_it_is():
+    net = models.drop_edges(models.densely_connected((3, 5, 5, 1)), 0.5, seed=4)
+    model = models.Dag(net)
+    assert sorted(model.wiring.edges) == sorted(net.edges) and model.wiring.inputs == net.inputs
+    assert model == models.Dag(net.edges, vertices=range(14))
+
+
 def test_skips_add_values_without_weights():
     edges = fully_connected((2, 3, 3, 1)).edges
     model = models.Dag(edges, skips=((2, 5), (0, 6), (1, 2)))

@@ -15,6 +15,15 @@ from dynascope.models.neurons import Neurons
 from dynascope.models.pair import Pair, from_equinox
 from dynascope.models.quadratic import QuadraticModel, TwoLayerReLU
 from dynascope.models.tied_linear import TiedLinear
+from dynascope.models.wiring import Wiring, wire
+from dynascope.models.wiring_families import (
+    bypassed,
+    densely_connected,
+    drop_edges,
+    fully_connected,
+    narrow_vertices,
+    widen,
+)
 
 __all__ = [
     "CNN",
@@ -33,10 +42,18 @@ __all__ = [
     "Quadratized",
     "TiedLinear",
     "TwoLayerReLU",
+    "Wiring",
+    "bypassed",
+    "densely_connected",
+    "drop_edges",
     "from_equinox",
+    "fully_connected",
     "gfn",
     "linearize",
+    "narrow_vertices",
     "quadratize",
     "sgc",
     "sign",
+    "widen",
+    "wire",
 ]

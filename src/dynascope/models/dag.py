@@ -32,7 +32,7 @@ class Dag(Model):
     without an edge are zero and stay zero.
 
     Args:
-        edges: Pairs (from, to) of names, or a networkx DiGraph.
+        edges: Pairs (from, to) of names, a networkx DiGraph, or a `Wiring`.
         vertices: Further vertices, or an order of them; taken from a networkx graph.
         skips: Pairs (from, to): the value of `from` is added to that of the hidden vertex
             `to`, with no weight, 004 (A.12); `from` must be in an earlier layer.

@@ -73,7 +73,8 @@ def wire(edges: Any, vertices: Iterable[Vertex] = ()) -> Wiring:
     """Put the vertices of a directed acyclic graph into layers.
 
     Args:
-        edges: Pairs (from, to) of names (whole numbers or text), or a networkx DiGraph.
+        edges: Pairs (from, to) of names (whole numbers or text), a networkx DiGraph, or a wiring
+            whose layers are to be found anew.
         vertices: Names of vertices, for those that no edge has, or to fix their order;
             vertices are otherwise in the order in which the edges name them.
 
@@ -102,7 +103,9 @@ def wire(edges: Any, vertices: Iterable[Vertex] = ()) -> Wiring:
 def normalize(
     edges: Any, vertices: Iterable[Vertex] = ()
 ) -> tuple[tuple[Edge, ...], tuple[Vertex, ...]]:
-    """Edges as pairs of names, and all names in order; from pairs or a networkx graph."""
+    """Edges as pairs of names, and all names in order; from pairs, a graph or a wiring."""
+    if isinstance(edges, Wiring):
+        vertices, edges = (*vertices, *chain.from_iterable(edges.layers)), edges.edges
     if hasattr(edges, "nodes") and hasattr(edges, "edges"):
         if not edges.is_directed() or edges.is_multigraph():
             raise bad("edges", type(edges).__name__, "a networkx DiGraph")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynascope.models.wiring import Wiring
 from dynascope.models.wiring_families import fully_connected
 from dynascope.studies.linearity.architectures import ARCHITECTURES, NARROW, inputs
 from dynascope.studies.linearity.measuring import look, train
@@ -60,7 +61,7 @@ class Effort(NamedTuple):
     size: int  # number of inputs
     padding: tuple[int, ...]  # sizes of all layers to pad to; () compiles each width by itself
     steps: int  # of training; 0 for none
-    around: bool = False  # whether to look at all RADII or at the start alone
+    places: int = 1  # how many of RADII to look at, the first being the start
 
 
 def family(name: str, effort: Effort) -> Family:
@@ -69,13 +70,19 @@ def family(name: str, effort: Effort) -> Family:
 
     def make(m: int, seed: int) -> tuple[Padded, int]:
         drawn = ARCHITECTURES[name].draw(effort.size, m, seed)
-        network = pad(
-            drawn.net, padding or None, skips=drawn.skips, bend=drawn.bend, watched=drawn.measured
-        )
+        sizes = padding or _common(drawn.net, effort.size, m)
+        network = pad(drawn.net, sizes, skips=drawn.skips, bend=drawn.bend, watched=drawn.measured)
         # Narrow places keep the width by definition constant: m is then on the axis.
         return network, m if drawn.net.width <= NARROW else drawn.width
 
     return _measure(make, effort, padding[0] if padding else effort.size)
+
+
+def _common(net: Wiring, size: int, m: int) -> tuple[int, ...]:
+    """The sizes of three layers of m, which most networks share, or the network's own."""
+    own, shared = tuple(len(layer) for layer in net.layers), (size, m, m, 1)
+    fits = len(own) <= len(shared) and all(a <= b for a, b in zip(own[:-1], shared, strict=False))
+    return shared if fits else own
 
 
 def convolutional(effort: Effort) -> Family:
@@ -90,16 +97,17 @@ def convolutional(effort: Effort) -> Family:
 
 def _measure(make: Callable[[int, int], tuple[Padded, int]], effort: Effort, padded: int) -> Family:
     x, y = inputs(effort.size, SAMPLES, 0, padded), labels(1)[:, None]
-    places = len(RADII) if effort.around else 1
+    places = effort.places
     shape = (len(effort.widths), effort.seeds)
     norms, gaps = np.zeros((2, *shape, places))
     drift, loss, found = np.zeros((3, *shape))
     converged = True
     for i, j in np.ndindex(shape):
         network, found[i, j] = make(effort.widths[i], j)
-        seen = look(network, j, x[0], RADII[:places], TOP[:places])
-        norms[i, j], gaps[i, j] = seen.norms, np.abs(seen.values - seen.linear)
-        converged &= bool(seen.converged.all())
+        if places:
+            seen = look(network, j, x[0], RADII[:places], TOP[:places])
+            norms[i, j], gaps[i, j] = seen.norms, np.abs(seen.values - seen.linear)
+            converged &= bool(seen.converged.all())
         if effort.steps:
             run = train(network, j, x, y, effort.steps, max(effort.steps // RECORDS, 1))
             drift[i, j], loss[i, j] = run.drift[-1], run.loss[-1] / run.loss[0]

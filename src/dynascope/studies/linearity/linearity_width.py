@@ -28,6 +28,7 @@ from dynascope.studies.comparisons import (
 )
 from dynascope.studies.linearity.architectures import ARCHITECTURES
 from dynascope.studies.linearity.findings import (
+    RADII,
     Effort,
     Family,
     convolutional,
@@ -73,12 +74,12 @@ class LinearityWidth(Study):
         },
     }  # fmt: skip
 
-    widths: tuple[int, ...] = (16, 32, 64, 128, 256)
-    mixed_widths: tuple[int, ...] = (6, 9, 14, 20, 30)  # their squares are in-degrees too
-    channels: tuple[int, ...] = (16, 32, 64, 128)  # of the convolutional network
-    seeds: int = 5
+    widths: tuple[int, ...] = (16, 40, 100, 256)
+    mixed_widths: tuple[int, ...] = (8, 16, 30)  # their squares are in-degrees too
+    channels: tuple[int, ...] = (16, 48, 128)  # of the convolutional network
+    seeds: int = 6
     inputs: int = 10
-    many_inputs: int = 512  # of the network whose inputs hide its width
+    many_inputs: int = 300  # of the network whose inputs hide its width
     steps: int = 300
     train_all: bool = True  # or only the networks that a claim about training needs
     padding: tuple[int, ...] = ()  # sizes that every network is padded to; () for none
@@ -107,7 +108,7 @@ class LinearityWidth(Study):
         """Every architecture at every width and seed."""
         basic = Effort(self.widths, self.seeds, self.inputs, self.padding, 0)
         families = {
-            name: family(name, basic._replace(steps=self._steps(name), around=name in AROUND))
+            name: family(name, basic._replace(steps=self._steps(name), places=_places(name)))
             for name in WIRED
         }
         alone = basic._replace(padding=(), steps=self.steps)
@@ -115,7 +116,7 @@ class LinearityWidth(Study):
             families["convolutional"] = convolutional(alone._replace(widths=self.channels))
         if self.mixed_widths:
             families["mixed"] = family("mixed", alone._replace(widths=self.mixed_widths))
-        many = basic._replace(size=self.many_inputs, steps=self.steps)
+        many = basic._replace(size=self.many_inputs, steps=self.steps, places=0)
         return Found(families, family("dropped", many), gap_curves(basic))
 
     def _steps(self, name: str) -> int:
@@ -307,6 +308,10 @@ def _judge(bound: Bound, found: Found, name: str, control: str) -> Evidence:
     if not seen.converged:
         note += " Some norms did not converge: they are lower bounds."
     return compare(bound, slope.measured, (_words(control), other.slope().measured), note)
+
+
+def _places(name: str) -> int:
+    return len(RADII) if name in AROUND else 1
 
 
 def _words(name: str) -> str:
