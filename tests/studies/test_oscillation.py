@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from dynascope.core.errors import BadInput
 from dynascope.engine import execute
 from dynascope.studies import studies
 
@@ -55,3 +56,8 @@ def test_charts_and_headline_can_be_drawn(name):
         assert chart.caption.endswith(".")
     headline = study.headline(found)
     assert len(headline.x) == len(headline.y) == len(headline.theory)
+
+
+def test_looks_that_miss_the_steps_of_the_claims_are_refused():
+    with pytest.raises(BadInput, match="every"):
+        studies.get("neuron-balance")(every=3)

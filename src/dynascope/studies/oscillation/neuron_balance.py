@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Reference, Scale
+from dynascope.core.errors import bad
 from dynascope.core.randomness import key_for
 from dynascope.core.records import Headline
 from dynascope.dynamics import GradientDescent, Piecewise
@@ -75,6 +76,11 @@ class NeuronBalance(Study):
     points: int = 10_000
     seeds: int = 8
     every: int = 2  # steps between two looks; a divisor of 20
+
+    def check(self) -> None:
+        """Raise where the steps that claims read would not be recorded."""
+        if self.every < 1 or (END - DROP) % self.every:
+            raise bad("every", self.every, f"a divisor of {END - DROP}")
 
     def plan(self) -> dict[str, Experiment]:
         """The same start at three learning rates, the largest one lowered in the end."""

@@ -76,7 +76,7 @@ class SingleNeuron(Study):
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {"seeds": 8},
         "laptop": {},
-        "paper": {"strengths": 40, "sizes": 20, "angles": 100, "seeds": 100},
+        "paper": {"strengths": 40, "seeds": 200},
     }
 
     strengths: int = 20
