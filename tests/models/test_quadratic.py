@@ -75,6 +75,7 @@ def test_the_kernel_of_the_general_quadratic_model():
     assert np.allclose(dense[:, 3:], slope, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_engine_follows_the_exact_map():
     task, model = tasks.OneExample(dimension=7, label=0.8), TwoLayerReLU(100, "frozen")
     with precision("float64"):

@@ -62,6 +62,7 @@ def test_the_seeds_that_are_shown_have_a_gap_and_the_critical_rates_of_the_figur
         assert below < first < middle < second < above < 2 * first < past
 
 
+@pytest.mark.slow
 def test_the_start_is_that_of_the_engine():
     task = tasks.TwoClusters(count=12)
     start = start_of(task, 50, 3)
@@ -76,6 +77,7 @@ def test_the_start_is_that_of_the_engine():
     assert abs(float(value.sel(direction="outside"))) < 1e-12 * max(start.kernels)
 
 
+@pytest.mark.slow
 def test_inputs_of_one_sign_have_one_direction_and_no_nan():
     model = models.TwoLayerReLU(20)
     with pytest.raises(BadInput, match="one dimension"):

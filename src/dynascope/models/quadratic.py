@@ -17,6 +17,8 @@ from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
 from dynascope.numerics.draws import normal
 
+Gates = Literal["moving", "frozen"]
+
 
 @dataclass(frozen=True)
 class TwoLayerReLU(Model):
@@ -38,7 +40,7 @@ class TwoLayerReLU(Model):
     """
 
     width: int = 64
-    gates: Literal["moving", "frozen"] = "moving"
+    gates: Gates = "moving"
 
     def check(self) -> None:
         """Raise for a width below one."""

@@ -24,8 +24,8 @@ def critical_rate(task: TwoClasses, width: int, seed: int) -> float:
         x = np.asarray(task.samples(key_for(seed, "data"))[0])
         params = TwoLayerReLU(width).build(task.input_size, 1).init(key_for(seed, "init"))
         u, v = np.asarray(params["u"]), np.asarray(params["v"])
-    hidden = np.maximum(x @ u.T, 0)
-    through = (x @ u.T >= 0) * v
+    reach = x @ u.T
+    hidden, through = np.maximum(reach, 0), (reach >= 0) * v
     kernel = ((through @ through.T) * (x @ x.T) + hidden @ hidden.T) / u.size
     return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
 

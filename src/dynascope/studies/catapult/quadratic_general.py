@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,6 +17,7 @@ from dynascope.dynamics import GradientDescent
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every
 from dynascope.models import Model, QuadraticModel, TwoLayerReLU
+from dynascope.models.quadratic import Gates
 from dynascope.probes import Loss, TangentKernel
 from dynascope.studies.base import Study
 from dynascope.studies.catapult import (
@@ -36,7 +37,6 @@ from dynascope.studies.catapult.general_trends import GAMMAS, MULTIPLES, PRINTED
 from dynascope.studies.catapult.line_data import TrainingOutput
 from dynascope.tasks import OneExample, Task, TwoClasses
 
-Gates = Literal["moving", "frozen"]
 MODELS: dict[str, Gates] = {"quadratic model": "frozen", "network": "moving"}
 MULTIPLE = 1.5  # of the critical rate, for the top eigenspace
 RATE, GAMMA = "dynamics.learning_rate", "model.gamma"
@@ -96,7 +96,8 @@ class QuadraticGeneral(Study):
             f"Pictures: two classes of {self.pictures.data}"
             + (" (8x8, built in), not CIFAR-2." if self.pictures.data == "digits" else "."),
             "R_f is defined only through what it does to the residuals; R_K = K(t) - K(t + 1).",
-            "The convolutional networks of Figs. B.2 and B.3 are not run here.",
+            "The convolutional networks of Figs. B.2 and B.3 are not run here; their other "
+            "data set is --set pictures.data=svhn.",
         )
 
     def plan(self) -> dict[str, Experiment]:

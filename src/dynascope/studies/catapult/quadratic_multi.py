@@ -17,6 +17,7 @@ from dynascope.dynamics import GradientDescent
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every
 from dynascope.models import TwoLayerReLU
+from dynascope.models.quadratic import Gates
 from dynascope.probes import Loss
 from dynascope.studies.base import Study
 from dynascope.studies.catapult import multi_charts, multi_equations, multi_regimes
@@ -30,7 +31,7 @@ from dynascope.tasks import TwoClusters
 from dynascope.theories import QuadraticMap
 from dynascope.theories.quadratic_directions import along_directions, half_rate
 
-MODELS = {"quadratic model": "frozen", "network": "moving"}
+MODELS: dict[str, Gates] = {"quadratic model": "frozen", "network": "moving"}
 
 
 class Lane(NamedTuple):
@@ -95,7 +96,7 @@ class QuadraticMulti(Study):
         probes = (Loss(), TrainingOutput(), DirectionKernel())
         return {
             f"{name}, seed {start.seed}": Experiment(
-                self.task, TwoLayerReLU(self.width, gates),  # type: ignore[arg-type]
+                self.task, TwoLayerReLU(self.width, gates),
                 GradientDescent(1.0), probes, steps=self.steps, record=Every(1),
                 seeds=(start.seed,), dtype="float64",
                 over=(("dynamics.learning_rate", rates_of(start)),),
