@@ -58,8 +58,9 @@ def network_regimes(study: Any, found: Any) -> Chart:
     lane, other = found.lanes["network"][0], found.lanes["quadratic model"][0]
     return Chart(
         "network-regimes", f"The network itself, width {study.width:,}",
-        "The same seed and rates with gates that move. Dashed: the quadratic model. The network "
-        "follows it, and its second eigenvalue moves a little where the model's stands.",
+        "The same seed and rates with gates that move; dashed: the quadratic model. Eigenvalues "
+        "fall in the same regimes, though not to the same values; between the critical rates the "
+        "second moves a little where the model's stands.",
         _panels(lane, lambda rate, k: other.kernels[k, rate], "quadratic model"),
     )  # fmt: skip
 
