@@ -1,6 +1,7 @@
 """What mathematics predicts; a sibling of `dynamics` that never imports it.
 
-CamelCase names are theories with `predict`; lower-case functions work on plain arrays.
+CamelCase names are theories with `predict`, but for `QuadraticMap`, a system of its own that is
+followed exactly; lower-case functions work on plain arrays.
 `base.Theory` is the interface; `one_layer.py` is the file to imitate.
 """
 
