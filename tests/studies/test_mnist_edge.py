@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,10 @@ def test_without_mnist_its_claims_say_what_to_do_and_blobs_are_judged(monkeypatc
             assert claim.verdict == "not_applicable" and "mnist" in claim.note
         else:
             assert claim.control is not None and claim.measured.value is not None, slug
+    alone = {k: v for k, v in cases.items() if k != "4"}
+    left = {c.id: c.verdict for c in STUDY.at("smoke").judge({"blobs": alone})}
+    assert left["mnist-edge/blobs-condition-deeper"] == "not_applicable"
+    assert left["mnist-edge/blobs-condition"] != "not_applicable"
 
 
 def test_depths_without_a_learning_rate_are_refused():
@@ -72,14 +78,12 @@ def run(setting, labels):
 
 
 @pytest.mark.slow
-def test_smoke_scale_on_blobs():
-    study = STUDY.at("smoke")
+def test_every_claim_on_blobs():
+    study = replace(STUDY.at("smoke"), depths=(3, 4))
     found = run(study, study.plan())
     claims = {c.id.split("/")[1]: c for c in study.judge(found)}
     blobs = {k.removeprefix("blobs-"): c for k, c in claims.items() if k.startswith("blobs")}
-    assert {k for k, c in blobs.items() if c.verdict == "fails"} == {
-        "aligned", "condition", "lowered",
-    }  # fmt: skip
+    assert {k for k, c in blobs.items() if c.verdict == "fails"} == {"condition", "lowered"}
     holding = ("edge-deeper", "aligned-deeper", "condition-deeper", "flatter", "kept-flat")
     assert all(blobs[k].verdict == "holds" for k in holding)
     assert all(c.control.verdict == "fails" for c in blobs.values())
