@@ -52,8 +52,9 @@ def _archive(path, batches):
 
 
 def _batch(first):
-    """Two pictures whose planes are constant, pickled as Python 2 did: bytes as keys."""
+    """Two pictures, constant but for a pixel, pickled as Python 2 did: bytes as keys."""
     data = np.repeat(np.arange(first, first + 6, dtype=np.uint8), 1024).reshape(2, 3072)
+    data[0, 2 * 32 + 5] = 200  # one red pixel in row 2, column 5
     content = pickle.dumps({b"data": data, b"labels": [first % 10, 1], b"filenames": []}, 2)
     return content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
 
@@ -64,6 +65,7 @@ def test_cifar_batches_become_pictures_with_channels_last(tmp_path):
     _archive(tmp_path / "cifar-10-python.tar.gz", {**batches, "readme.html": b"x"})
     x, y, x_test, y_test = pictures.read_cifar10(tmp_path)
     assert x.shape == (10, 32, 32, 3) and x_test.shape == (2, 32, 32, 3)
+    assert x[0, 2, 5].tolist() == [200, 1, 2] and x[0, 5, 2].tolist() == [0, 1, 2]
     assert x[0, 5, 7].tolist() == [0, 1, 2] and x[9, 0, 0].tolist() == [43, 44, 45]
     assert y.tolist() == [0, 1] * 5 and x_test[1, 31, 31].tolist() == [53, 54, 55]
     assert y_test.dtype == np.int64

@@ -110,7 +110,7 @@ def _official(name: str, place: Path) -> bool:
     return bool(files) and all((place / official.file).is_file() for official in files)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)  # every set that is known by name
 def _read(name: str, place: Path | None, features: str | None) -> DataSet:
     split, note = _split(name, place, features)
     licence = SOURCES[name].licence if name in SOURCES else "the user's own"

@@ -92,7 +92,7 @@ def _rows(
     return own[:count] if seed is None else np.random.default_rng(seed).permutation(own)[:count]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def two_class_arrays(
     name: str,
     features: str | None,

@@ -155,11 +155,12 @@ class QuadraticGeneralization(Study):
 
     def plan(self) -> dict[str, Experiment]:
         """Network and quadratic model on every panel; the linear one where there are batches."""
-        return {
-            f"{name}: {kind}": self._experiment(name, model)
-            for name in self.panels
-            for kind, model in self._models(name).items()
-        }
+        experiments = {}
+        for name in self.panels:
+            rates = laid_out(self._setting(name), self.multiples, self.first_seed)
+            for kind, model in self._models(name).items():
+                experiments[f"{name}: {kind}"] = self._experiment(name, model, rates)
+        return experiments
 
     def _models(self, name: str) -> dict[str, Model]:
         setting = self._setting(name)
@@ -171,11 +172,8 @@ class QuadraticGeneralization(Study):
             models if setting.batch_size is None else models | {"linear": Linearized(setting.model)}
         )
 
-    def _rates(self, name: str) -> tuple[float, ...]:
-        return laid_out(self._setting(name), self.multiples, self.first_seed)
-
-    def _experiment(self, name: str, model: Model) -> Experiment:
-        setting, rates = self._setting(name), self._rates(name)
+    def _experiment(self, name: str, model: Model, rates: tuple[float, ...]) -> Experiment:
+        setting = self._setting(name)
         size = setting.batch_size
         rule: Dynamics = GradientDescent(rates[0]) if size is None else SGD(rates[0], size)
         return Experiment(
