@@ -43,6 +43,15 @@ def test_the_factor_multiplies_inputs_and_can_be_swept():
     assert set_path(TwoClasses(), "input_factor", 3).input_factor == 3.0
 
 
+def test_targets_can_be_others_and_accuracy_follows_them():
+    signs, zero_one = TwoClasses(train=30), TwoClasses(train=30, targets=(0.0, 1.0))
+    plain, other = (task.samples(jax.random.key(0))[1] for task in (signs, zero_one))
+    assert set(np.unique(other)) == {0.0, 1.0} and np.array_equal(2 * other - 1, plain)
+    _, right = zero_one.test_set(None)
+    assert float(zero_one.test_set_accuracy(lambda x: 0.4 + 0.2 * right, None)) == 1
+    assert float(zero_one.test_set_accuracy(lambda x: 0.6 - 0.2 * right, None)) == 0
+
+
 def test_the_most_varying_inputs_are_kept_in_their_order():
     whole, part = TwoClasses("digits", train=80), TwoClasses("digits", train=80, most_varying=9)
     x, few = whole.arrays()[0], part.arrays()[0]
