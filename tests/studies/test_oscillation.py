@@ -61,3 +61,10 @@ def test_charts_and_headline_can_be_drawn(name):
 def test_looks_that_miss_the_steps_of_the_claims_are_refused():
     with pytest.raises(BadInput, match="every"):
         studies.get("neuron-balance")(every=3)
+
+
+def test_sixteen_neurons_end_much_flatter_and_alike_only_past_the_edge():
+    claims = {claim.id.split("/")[1]: claim for claim in judged("neuron-balance")[2]}
+    flatter, alike = claims["flatter"], claims["equal-ratios"]
+    assert flatter.measured.value < 0.85 < 1.0 < flatter.control.measured.value
+    assert alike.measured.value < 0.15 < 2 < alike.control.measured.value
