@@ -67,6 +67,14 @@ def test_without_mnist_its_claims_say_what_to_do_and_blobs_are_judged(monkeypatc
     assert left["mnist-edge/blobs-condition"] != "not_applicable"
 
 
+def test_charts_do_without_seeds_past_the_edge():
+    cases = {c: traced(np.full((2, 7), 3.0)) for c in ("3", "small", "lowered")}
+    cases["4"] = traced(np.full((2, 7), 5.0))
+    charts = STUDY.at("smoke").draw({"blobs": cases})
+    assert [chart.name for chart in charts] == ["blobs-3-layers", "blobs-4-layers", "conditions"]
+    assert charts[-1].panels[0].marks[0].names == ("blobs, 4",)
+
+
 def test_depths_without_a_learning_rate_are_refused():
     with pytest.raises(BadInput, match="depths"):
         STUDY(depths=(3, 6))

@@ -284,13 +284,15 @@ class MnistEdge(Study):
 
     def draw(self, found: Found) -> list[Chart]:
         """One chart for each network that was trained, and one for the condition."""
-        charts, shares = [], {}
+        charts: list[Chart] = []
+        shares: dict[str, float] = {}
         for data, cases in found.items():
             for case in (c for c in cases if c.isdigit()):
                 small = cases["small"] if case == "3" else None
                 charts.append(layers_chart(data, int(case), cases[case], small))
-                positive = (cases[case].edge.criticality > 0).astype(float)
-                shares[f"{data}, {case}"] = float(cases[case].past(positive).mean())
+                positive = cases[case].past((cases[case].edge.criticality > 0).astype(float))
+                if len(positive):  # some seed was past the edge
+                    shares[f"{data}, {case}"] = float(positive.mean())
         return [*charts, shares_chart(shares)]
 
 
