@@ -71,6 +71,10 @@ def test_which_weights_are_contracted_layer_by_layer():
         assert not factors(twice, [square, extra], rows).layers
         j = jacobian(twice, [square], rows)
         assert apart(probes.tangent_kernel(twice, [square, extra], rows), j @ j.T) <= 1e-13
+        met = lambda p, x: x[:, 0] * (p[0] @ p[1])[0]  # noqa: E731
+        pair = [normal(1, 3), extra]
+        j = jacobian(met, pair, rows)
+        assert apart(probes.tangent_kernel(met, pair, rows), j @ j.T) <= 1e-13
 
 
 def test_memory_is_predicted_and_a_kernel_that_does_not_fit_is_refused():

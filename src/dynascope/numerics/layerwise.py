@@ -53,8 +53,10 @@ def factors(f: Callable, params: Any, x: jax.Array) -> Factors:
     program = _program(sample, leaves, x[0])
     known = _constants(program)
     uses = [_use(program.jaxpr, known, var) for var in program.jaxpr.invars[: len(leaves)]]
-    layers = [use for use in uses if isinstance(use, _Layer)]
-    others = [i for i, use in enumerate(uses) if use is None]
+    # Where two weights meet in one product, the first is taken as its layer.
+    first = {use.equation: i for i, use in reversed([*enumerate(uses)]) if isinstance(use, _Layer)}
+    layers = [use for i, use in enumerate(uses) if isinstance(use, _Layer) and i in first.values()]
+    others = [i for i, use in enumerate(uses) if use != "unused" and i not in first.values()]
 
     def one(row: jax.Array) -> tuple[list, jax.Array]:
         return _factors_of_one(program, leaves, row, layers, others)
@@ -205,9 +207,11 @@ def _users(jaxpr: core.Jaxpr, var: core.Var) -> list[tuple[int, int]]:
 
 def _scale(equation: core.JaxprEqn, operand: int, known: dict) -> float | None:
     """The factor of an equation that does nothing but rearrange or scale; None for others."""
-    name, before, after = equation.primitive.name, equation.invars[operand], equation.outvars[0]
+    name = equation.primitive.name
+    before: Any = equation.invars[operand].aval
+    after: Any = equation.outvars[0].aval
     if name in _REARRANGING or name == "broadcast_in_dim":
-        return 1.0 if before.aval.size == after.aval.size else None
+        return 1.0 if before.size == after.size else None
     if name not in ("mul", "div") or (name == "div" and operand == 1):
         return None
     other = equation.invars[1 - operand]
@@ -220,6 +224,6 @@ def _scale(equation: core.JaxprEqn, operand: int, known: dict) -> float | None:
 def _one_vector(equation: core.JaxprEqn, operand: int) -> bool:
     """Whether a product is of weights with a single vector."""
     (contracted, batched) = equation.params["dimension_numbers"]
-    other = equation.invars[1 - operand].aval
+    other: Any = equation.invars[1 - operand].aval
     free = [n for axis, n in enumerate(other.shape) if axis not in contracted[1 - operand]]
     return not batched[0] and math.prod(free) == 1

@@ -6,6 +6,7 @@ compute in the dtype of the parameters. Rows are sample-major, as `f(params, x).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -103,7 +104,8 @@ def plan_kernel(f: Callable, params: Any, x: jax.Array, z: jax.Array | None = No
     width = flatten(params)[0].dtype.itemsize
     per_sample = width * numbers_per_sample(f, params, x)
     samples = (len(x), len(x) if z is None else len(z))
-    most = max(1, min(BLOCK_BYTES // per_sample, max(samples)))
+    square = math.isqrt(BLOCK_BYTES // width) // outputs  # the product of two blocks is small too
+    most = max(1, min(BLOCK_BYTES // per_sample, square, max(samples)))
     blocks = -(-max(samples) // most)
     block = -(-max(samples) // blocks)
     shape = (samples[0] * outputs, samples[1] * outputs)
