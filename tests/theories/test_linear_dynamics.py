@@ -63,6 +63,15 @@ def test_outputs_elsewhere_follow_the_steps_taken(rank):
         f, g = f - rate * kernel @ (f - target), g - rate * cross @ (f - target)
 
 
+def test_a_direction_that_the_kernel_does_not_see_still_moves_outputs_elsewhere():
+    found = theories.linear_descent(
+        np.diag([2.0, 0.0]), [1.0, 1.0], [0.0, 0.0], 0.25, [0, 1, 4],
+        test_kernel=[[0.0, 1.0]], test_start=[0.0],
+    )  # fmt: skip
+    assert found.train[:, 1].tolist() == [1.0, 1.0, 1.0]
+    assert found.test.ravel().tolist() == [0.0, -0.25, -1.0]
+
+
 def test_the_linear_model_trained_by_descent_is_the_closed_form():
     """P5: the same numbers from parameters that are moved step by step, to 1e-10."""
     random = np.random.default_rng(2)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynascope.models.wiring import Wiring
 from dynascope.models.wiring_families import fully_connected
 from dynascope.studies.linearity.architectures import ARCHITECTURES, NARROW, inputs
 from dynascope.studies.linearity.measuring import look, train
@@ -70,19 +69,13 @@ def family(name: str, effort: Effort) -> Family:
 
     def make(m: int, seed: int) -> tuple[Padded, int]:
         drawn = ARCHITECTURES[name].draw(effort.size, m, seed)
-        sizes = padding or _common(drawn.net, effort.size, m)
-        network = pad(drawn.net, sizes, skips=drawn.skips, bend=drawn.bend, watched=drawn.measured)
+        network = pad(
+            drawn.net, padding or None, skips=drawn.skips, bend=drawn.bend, watched=drawn.measured
+        )
         # Narrow places keep the width by definition constant: m is then on the axis.
         return network, m if drawn.net.width <= NARROW else drawn.width
 
     return _measure(make, effort, padding[0] if padding else effort.size)
-
-
-def _common(net: Wiring, size: int, m: int) -> tuple[int, ...]:
-    """The sizes of three layers of m, which most networks share, or the network's own."""
-    own, shared = tuple(len(layer) for layer in net.layers), (size, m, m, 1)
-    fits = len(own) <= len(shared) and all(a <= b for a, b in zip(own[:-1], shared, strict=False))
-    return shared if fits else own
 
 
 def convolutional(effort: Effort) -> Family:

@@ -58,10 +58,11 @@ def draw_drift(families: dict[str, Family], hidden: Family, m: np.ndarray) -> Ch
     marks: list[Mark] = []
     for group, name in enumerate(("dropped", "two layers", "narrow layer")):
         seen = families[name]
-        marks.append(_drift_line(m, seen, name, group))
-    start = families["two layers"].drift[0].mean()
+        marks.append(_drift_line(seen.widths if name == "two layers" else m, seen, name, group))
+    two = families["two layers"]
     for group, (power, words) in enumerate(((-0.5, "1/sqrt(m)"), (-1.0, "1/m"))):
-        marks.append(Line(m, start * (m / m[0]) ** power, words, "theory", group=group))
+        law = two.drift[0].mean() * (two.widths / two.widths[0]) ** power
+        marks.append(Line(two.widths, law, words, "theory", group=group))
     left = Panel(tuple(marks), "By architecture", "m", "max |K_t - K_0| / |K_0|", "log", "log")
     right = Panel(
         (

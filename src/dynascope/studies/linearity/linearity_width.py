@@ -42,7 +42,7 @@ NO_RATE = at_least(-0.2)
 AROUND = ("fully connected", "narrow layer")  # looked at away from the start too
 TRAINED = ("dropped", "two layers", "narrow layer")
 GRID_ERROR = 0.02  # the largest norm on the way is only looked for at a few distances
-WIRED = tuple(name for name in ARCHITECTURES if name != "mixed")
+WIRED = tuple(name for name in ARCHITECTURES if name not in ("mixed", "tanh output"))
 
 
 class Found(NamedTuple):
@@ -64,6 +64,7 @@ class LinearityWidth(Study):
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {
             "widths": (8, 24, 64), "mixed_widths": (), "channels": (), "seeds": 6, "steps": 120,
+            "two_layer_widths": (), "noisy_seeds": 6,
             "padding": (80, 64, 64, 64, 1), "many_inputs": 80, "train_all": False,
         },
         "laptop": {},
@@ -76,8 +77,10 @@ class LinearityWidth(Study):
 
     widths: tuple[int, ...] = (16, 40, 100, 256)
     mixed_widths: tuple[int, ...] = (8, 16, 30)  # their squares are in-degrees too
+    two_layer_widths: tuple[int, ...] = (64, 256, 1024, 4096)  # () for those of the others
     channels: tuple[int, ...] = (16, 48, 128)  # of the convolutional network
-    seeds: int = 6
+    seeds: int = 12
+    noisy_seeds: int = 48  # of the network with tanh on the output
     inputs: int = 10
     many_inputs: int = 300  # of the network whose inputs hide its width
     steps: int = 300
@@ -100,6 +103,9 @@ class LinearityWidth(Study):
             "Concatenating 3072 inputs would make every in-degree 1536 or more, whatever m is.",
             "Fig. 2.2 reads a rate of 1/sqrt(m) off the change of the kernel. That is the rate of "
             "the Hessian norm, which bounds it; the change itself falls like 1/m in the end.",
+            "With tanh on the output the labels +1 and -1 are reached only in the limit, where the "
+            "kernel vanishes: its relative change is then about 1 at every width.",
+            "A pre-activation of the second layer is a two-layer network by itself.",
             "The printed dropping rule keeps an edge with the probability of dropping it; at 1/2 "
             "both are the same.",
         )
@@ -110,8 +116,16 @@ class LinearityWidth(Study):
         families = {
             name: family(name, basic._replace(steps=self._steps(name), places=_places(name)))
             for name in WIRED
+            if name != "two layers" or not self.two_layer_widths
         }
+        # Its norm follows the random output, so that seeds differ more than widths do.
+        noisy = basic._replace(seeds=self.noisy_seeds, steps=self._steps("tanh output"))
+        families["tanh output"] = family("tanh output", noisy)
         alone = basic._replace(padding=(), steps=self.steps)
+        if self.two_layer_widths:
+            families["two layers"] = family(
+                "two layers", alone._replace(widths=self.two_layer_widths)
+            )
         if self.channels:
             families["convolutional"] = convolutional(alone._replace(widths=self.channels))
         if self.mixed_widths:
