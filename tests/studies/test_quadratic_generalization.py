@@ -134,10 +134,14 @@ def test_a_gain_that_the_linear_model_shows_too_decides_nothing():
 
 
 def test_the_printed_statement_fails_by_one_rate_and_ignores_diverged_ones():
-    fails = _verdicts(_found((1, 1, 0.9, 1.2), (1, 1, 1, 1), LINEAR))["everywhere-past-critical"]
-    assert fails.verdict == "fails" and "1.90 times" in fails.note
-    found = _found((1, 1, 0.9, 1.2), (1, 1, 1, 1), LINEAR, trained=(True, True, True, False))
-    assert _verdicts(found)["everywhere-past-critical"].verdict == "holds"
+    slug = "everywhere-past-critical"
+    fails = _verdicts(_found((1, 1, 0.9, 1.2), (1, 1, 0.9, 0.9), LINEAR))[slug]
+    assert fails.verdict == "fails" and "network at 1.90 times" in fails.note
+    fails = _verdicts(_found((1, 1, 0.9, 0.9), (1, 1, 1.3, 0.9), LINEAR))[slug]
+    assert fails.verdict == "fails" and "quadratic model at 1.30 times" in fails.note
+    late = (True, True, True, False)
+    found = _found((1, 1, 0.9, 1.2), (1, 1, 0.9, 0.9), LINEAR, trained=late)
+    assert _verdicts(found)[slug].verdict == "holds"
 
 
 def test_models_that_differ_below_the_critical_rate_are_seen():

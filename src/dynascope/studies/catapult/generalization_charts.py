@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dynascope.core import charts
-from dynascope.core.charts import Chart, Line, Mark, Reference, Role
+from dynascope.core.charts import Chart, Line, Mark, Points, Reference, Role
 from dynascope.studies.catapult.generalization_runs import Curve, Panel
 
 LABELS: dict[str, tuple[str, Role]] = {
@@ -23,9 +23,10 @@ def loss_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
     return Chart(
         "losses",
         "Best test loss against the learning rate",
-        "Mean over seeds with their range; runs that diverge are left out. Look at the critical "
-        "rate: to its left the three models agree, to its right the linear one is gone, and the "
-        "other two first fall and then rise again.",
+        "Mean over seeds, for the network with their range; rates at which a seed diverges are "
+        "left out. Look at the critical rate: to its left the three models agree, to its right "
+        "the linear one is gone and the other two first go on falling; towards twice the rate "
+        "they may rise again.",
         tuple(panels),
     )
 
@@ -36,8 +37,8 @@ def accuracy_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
     return Chart(
         "accuracies",
         "Best test accuracy against the learning rate",
-        "Mean over seeds with their range. Look at whether accuracy follows the loss past the "
-        "critical rate; on small test sets it moves in coarse steps.",
+        "Mean over seeds, for the network with their range. Look at whether accuracy follows the "
+        "loss past the critical rate; on small test sets it moves in coarse steps.",
         tuple(panels),
     )
 
@@ -53,9 +54,13 @@ def _panel(
     for group, (kind, (label, role)) in enumerate(LABELS.items()):
         values = read(panel.curves[kind])
         whole = np.isfinite(values).all(axis=1)
-        if whole.any():
-            y, x = values[whole], panel.ratio[whole].mean(axis=1)
-            ends = {"low": y.min(axis=1), "high": y.max(axis=1)}
+        if not whole.any():
+            continue
+        y, x = values[whole], panel.ratio[whole].mean(axis=1)
+        if kind == "linear":  # points, since its line would lie on the others
+            marks.append(Points(x, y.mean(axis=1), label, role, group))
+        else:
+            ends = {"low": y.min(axis=1), "high": y.max(axis=1)} if kind == "network" else {}
             marks.append(Line(x, y.mean(axis=1), label, role, group, **ends))
     marks.append(Reference("x", 1.0, "critical rate"))
     return charts.Panel(tuple(marks), title, "learning rate / critical rate", y_label)
