@@ -26,7 +26,7 @@ def loss_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
         "Mean over seeds, for the network with their range; rates at which a seed diverges are "
         "left out. Look at the critical rate: to its left the three models agree, to its right "
         "the linear one is gone and the other two first go on falling; towards twice the rate "
-        "they may rise again.",
+        "they may rise again. Every data set is a small subset; the notes say which.",
         tuple(panels),
     )
 
