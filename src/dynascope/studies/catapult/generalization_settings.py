@@ -13,10 +13,15 @@ from dynascope.tasks import Samples, TwoClasses
 SYNTHETIC = ("sign", "product")
 REAL = ("mnist", "fsdd", "cifar10", "ag_news", "svhn")
 NAMES = {
-    "sign": "sign of x1 + x2 / 2", "product": "x1 x2", "digits": "8x8 digits 0, 2 (built in)",
-    "mnist": "MNIST 0, 2", "fsdd": "spoken digits 1, 3", "cifar10": "CIFAR-10 airplane, bird (batches)",
-    "ag_news": "AG News World, Business", "svhn": "SVHN crops 0, 2 (convolution)",
-}  # fmt: skip
+    "sign": "sign of x1 + x2 / 2",
+    "product": "x1 x2",
+    "digits": "8x8 digits 0, 2 (built in)",
+    "mnist": "MNIST 0, 2",
+    "fsdd": "spoken digits 1, 3",
+    "cifar10": "CIFAR-10 airplane, bird (batches)",
+    "ag_news": "AG News World, Business",
+    "svhn": "SVHN crops 0, 2 (convolution)",
+}
 
 
 @dataclass(frozen=True)
