@@ -125,7 +125,7 @@ def shares_chart(shares: dict[str, float]) -> Chart:
     bars = Bars(tuple(shares), tuple(shares.values()), "settled steps past the edge")
     return Chart(
         "conditions", "How often the one-dimensional condition holds in the valley",
-        "Exact derivatives at fixed signs of the ReLU inputs, mean over seeds. Three layers "
-        "oscillate stably although the condition for it is not met.",
+        "Exact derivatives at fixed signs of the ReLU inputs, mean over seeds. What is missing to "
+        "1 are steps past the edge that stay bounded although the condition is not met.",
         (Panel((bars, Reference("y", 1.0, "the document")), "", "", "share of steps"),),
     )  # fmt: skip
