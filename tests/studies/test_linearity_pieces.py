@@ -12,7 +12,7 @@ from dynascope import models
 from dynascope.models.wiring_families import densely_connected, drop_edges, fully_connected
 from dynascope.numerics.precision import precision
 from dynascope.studies.linearity.architectures import ARCHITECTURES, inputs
-from dynascope.studies.linearity.measuring import look, train
+from dynascope.studies.linearity.measuring import Training, look, train
 from dynascope.studies.linearity.padded import pad, pad_channels
 from dynascope.studies.linearity.slopes import fit_slope
 
@@ -139,6 +139,13 @@ def test_training_records_the_kernel_of_the_jacobian_and_polyaks_inequality():
     assert (run.slope >= 2 * run.smallest * run.loss * (1 - 1e-9)).all()
     assert run.drift[0] == 0 and (np.diff(run.drift) >= 0).all() and run.distance[0] == 0
     assert run.loss[-1] < run.loss[0] / 10
+
+
+def test_a_run_that_diverged_keeps_what_it_saw_before():
+    kernels = np.array([np.eye(2), 3 * np.eye(2), np.full((2, 2), np.nan)])
+    run = Training(kernels, np.ones(3), np.ones(3), np.ones(3))
+    assert run.diverged and run.drift.tolist() == [0.0, 2.0, 2.0]
+    assert run.smallest[:2].tolist() == [1.0, 3.0] and np.isnan(run.smallest[2])
 
 
 def test_the_tensor_norm_of_several_outputs_is_below_their_number_times_the_largest():

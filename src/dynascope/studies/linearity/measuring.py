@@ -110,8 +110,11 @@ class Training(NamedTuple):
 
     @property
     def smallest(self) -> np.ndarray:
-        """Smallest eigenvalue of every kernel: the constant of PL*, 004 (2.16)."""
-        return np.linalg.eigvalsh(self.kernels)[:, 0]
+        """Smallest eigenvalue of every kernel, the constant of PL*; NaN after divergence."""
+        finite = np.isfinite(self.kernels).all(axis=(1, 2))
+        values = np.full(len(finite), np.nan)
+        values[finite] = np.linalg.eigvalsh(self.kernels[finite])[:, 0]
+        return values
 
 
 def _norm(matrix: np.ndarray) -> float:
