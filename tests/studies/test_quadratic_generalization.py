@@ -161,6 +161,15 @@ def test_a_linear_model_that_trains_past_the_critical_rate_is_seen():
     assert _verdicts(found)["linear-diverges"].verdict == "fails"
 
 
+def test_seeds_without_a_common_rate_below_critical_are_not_compared():
+    found = _found((1, 1, 0.9, 1.2), (1, 1, 0.9, 1.2), LINEAR)
+    ratio = found["digits"].ratio * np.array([1.0, 2.5])  # the second seed's are all above
+    claims = _verdicts({"digits": found["digits"]._replace(ratio=ratio)})
+    for slug in ("same-below", "everywhere-past-critical", "gain-digits"):
+        assert claims[slug].verdict == "not_applicable", slug
+    assert "widen the network" in claims["gain-digits"].note
+
+
 def test_the_table_has_a_row_for_every_rate():
     note = _verdicts(_found((1, 1, 0.9, 1.2), (1, 1, 0.9, 1.2), LINEAR))["gain-digits"].note
     assert "0.50: 1.000 / 1.000 / 1.000; 0.90" in note and "1.30: diverges / 0.900 / 0.900" in note

@@ -11,6 +11,14 @@ from dynascope.studies.comparisons import average, single
 EDGE = 0.05  # rates so near to critical take longer than a run to show what they do
 
 
+def comparable(panel: Panel) -> bool:
+    """Whether some rate is below critical for every seed, and some rate above for every seed.
+
+    The seeds share their learning rates; in a narrow network their critical rates differ.
+    """
+    return bool((panel.ratio.max(axis=1) < 1).any() and (panel.ratio.min(axis=1) > 1).any())
+
+
 def share_below(panels: list[Panel], kind: str) -> float:
     """Share of runs that trained if and only if their rate was below critical."""
     agree = [(p.curves[kind].trained == (p.ratio < 1))[np.abs(p.ratio - 1) > EDGE] for p in panels]

@@ -27,6 +27,7 @@ from dynascope.studies.base import Study, chart, claim
 from dynascope.studies.catapult.generalization_charts import accuracy_chart, loss_chart
 from dynascope.studies.catapult.generalization_gains import (
     EDGE,
+    comparable,
     gains,
     linear_gain,
     share_below,
@@ -63,6 +64,7 @@ from dynascope.tasks import LowRank
 Found = dict[str, Panel]
 GAIN = 0.02  # what counts as better, 004 Fig. 3.4 read as a share of the test loss
 RANGE = 1.5  # in units of the critical rate
+TOO_NARROW = "the seeds' critical rates differ too much for common rates: widen the network"
 AGREE = 0.03  # between the three models below the critical rate, at width 2,000
 
 
@@ -103,7 +105,7 @@ class QuadraticGeneralization(Study):
     fsdd: Setting = Setting(classes("fsdd", 128), wide(512))
     cifar10: Setting = Setting(classes("cifar10", 256, pool=2), wide(512), 32)
     ag_news: Setting = Setting(classes("ag_news", 128, test=500, scaling="unit"), wide(512))
-    svhn: Setting = Setting(classes("svhn", 64, pool=2), image(16, 16))
+    svhn: Setting = Setting(classes("svhn", 64, pool=2), image(128, 16))
     multiples: tuple[float, ...] = static_field((0.5, 0.9, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9))
     seeds: int = 4
     first_seed: int = 10  # settings were tried on seeds 0 and 1
@@ -222,8 +224,11 @@ class QuadraticGeneralization(Study):
     )
     def same_below(self, found: Found) -> Evidence:
         """Largest difference over panels and rates; above the critical rate it must be larger."""
-        below = {n: self._difference(n, p, p.ratio.max(axis=1) < 1) for n, p in found.items()}
-        above = [self._difference(n, p, p.ratio.min(axis=1) > 1) for n, p in found.items()]
+        some = {n: p for n, p in found.items() if comparable(p)}
+        if not some:
+            return not_applicable(TOO_NARROW)
+        below = {n: self._difference(n, p, p.ratio.max(axis=1) < 1) for n, p in some.items()}
+        above = [self._difference(n, p, p.ratio.min(axis=1) > 1) for n, p in some.items()]
         control = ("above the critical rate", single(max(above)))
         shown = "; ".join(f"{NAMES[n]} {v:.2%}" for n, v in below.items())
         return compare(at_most(AGREE), single(max(below.values())), control, f"{shown}.")
@@ -259,6 +264,7 @@ class QuadraticGeneralization(Study):
         rows = [
             (name, kind, ratio, gain)
             for name, panel in found.items()
+            if comparable(panel)
             for kind in ("network", "quadratic")
             for ratio, gain in gains(panel, kind, panel.ratio.min(axis=1) > 1)
         ]
@@ -337,6 +343,8 @@ class QuadraticGeneralization(Study):
             left_out = "this scale leaves it out: use --scale laptop"
             return not_applicable(left_out if here else absence(name))
         panel = found[name]
+        if not comparable(panel):
+            return not_applicable(TOO_NARROW)
         past = (panel.ratio.min(axis=1) > 1) & (panel.ratio.max(axis=1) <= RANGE)
         best = [
             max((g for _, g in gains(panel, kind, past)), key=value, default=Measured(None))
