@@ -35,6 +35,7 @@ def test_idx_files_give_back_what_was_written(tmp_path):
         (gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 9, 1, 2])), "9 values, as its head says"),
         (_idx(np.zeros((100, 3)))[:-12], "a whole gzip file"),
     ],
+    ids=["plain", "other head", "too few values", "cut short"],  # gzip writes the time
 )
 def test_damaged_idx_files_are_refused_in_one_line(tmp_path, content, reason):
     (tmp_path / "a.gz").write_bytes(content)
