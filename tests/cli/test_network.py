@@ -70,6 +70,7 @@ def test_a_cycle_is_named_in_the_direction_of_its_edges(cli, tmp_path):
     )
 
 
-def test_a_file_that_is_not_there_is_named(cli, tmp_path):
-    said = cli("network", tmp_path / "none.txt")
+def test_a_file_that_is_not_there_is_named(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = cli("network", "none.txt")
     assert said.code == 2 and "none.txt" in said.err

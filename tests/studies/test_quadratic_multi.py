@@ -18,9 +18,12 @@ FAILING = {
     "decomposition-as-printed",
     "reduction-as-printed",
     "growth-as-printed",
-    "network-only-the-first-falls",  # the second eigenvalue moves by almost 2 %
-    "network-diverges",  # one of two seeds comes back from 2.1 times the critical rate
+    "network-only-the-first-falls",  # the second eigenvalue moves by 4 %, by 3 % at laptop scale
     "after-as-printed",
+    # Kernels move like 1 / width: at width 1000 by 1 to 3 %, at laptop scale within 1 %.
+    "kernel-stands",
+    "only-the-first-falls",
+    "network-kernel-stands",
 }
 
 

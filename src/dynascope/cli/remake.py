@@ -20,7 +20,7 @@ from dynascope.sweeps.pieces import SWING_BY
 
 CODE = """\
 import dynascope as ds
-from dynascope import dynamics, models, probes, record, tasks
+from dynascope import {rooms}
 from dynascope.store import Store
 
 ds.sweep(
@@ -141,8 +141,13 @@ def python_code(experiment: Experiment) -> str:
     written = {name: code(value) for name, value in rest.items() if value is not None}
     if e.seeds == tuple(range(seeds)):
         written["seeds"] = str(seeds)
+    pieces = [code(piece) for piece in (e.task, e.model, e.dynamics)]
+    rooms = ["dynamics", "models", "probes", "record", "tasks"]
+    if any("studies." in text for text in (*pieces, *written.values())):
+        rooms.insert(4, "studies")
     return CODE.format(
-        pieces=",\n    ".join(code(piece) for piece in (e.task, e.model, e.dynamics)),
+        rooms=", ".join(rooms),
+        pieces=",\n    ".join(pieces),
         rest=",\n    ".join(f"{name}={text}" for name, text in written.items()),
     )
 
@@ -161,6 +166,8 @@ def code(value: Any) -> str:
             raise BadInput(f"{type(value).__name__} is code of your own; run that again")
         fields = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
         told = [f"{f.name}={code(v)}" for f, v in fields if v != f.default]
+        if room == "studies":  # a part that only one study uses is in no room's list of names
+            room = type(value).__module__.removeprefix("dynascope.")
         room = "record" if room == "engine" else room
         return f"{room}.{type(value).__name__}({', '.join(told)})"
     if isinstance(value, tuple):

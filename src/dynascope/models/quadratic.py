@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
-from dynascope.numerics.draws import normal
+from dynascope.numerics.draws import normal, signs
 
 Gates = Literal["moving", "frozen"]
 
@@ -55,7 +55,7 @@ class TwoLayerReLU(Model):
         def init(key: jax.Array) -> dict[str, jax.Array]:
             first, second = jax.random.split(key)
             u = normal(first, (self.width, input_size))
-            v = jax.random.rademacher(second, (self.width,)).astype(u.dtype)
+            v = signs(second, (self.width,))
             # The gates' own copy of the first layer has gradient zero, so no rule moves it.
             return {"u": u, "v": v} | ({"gates": u} if self.gates == "frozen" else {})
 
@@ -96,12 +96,11 @@ class QuadraticModel(Model):
         def init(key: jax.Array) -> dict[str, jax.Array]:
             first, second = jax.random.split(key)
             weights = normal(first, (input_size,))
-            signs = jax.random.rademacher(second, (input_size,)).astype(weights.dtype)
-            return {"weights": weights, "signs": signs}
+            return {"weights": weights, "signs": signs(second, (input_size,))}
 
         def apply(params: dict[str, jax.Array], x: jax.Array) -> jax.Array:
-            w, signs = params["weights"], jax.lax.stop_gradient(params["signs"])
+            w, fixed = params["weights"], jax.lax.stop_gradient(params["signs"])
             feature = x / jnp.linalg.norm(x, axis=-1, keepdims=True)
-            return (feature @ w + self.gamma * 0.5 * (signs * w) @ w)[..., None]
+            return (feature @ w + self.gamma * 0.5 * (fixed * w) @ w)[..., None]
 
         return Network(init, apply)

@@ -18,3 +18,14 @@ def uniform(key: jax.Array, shape: tuple[int, ...], low: float = 0.0) -> jax.Arr
     """Numbers evenly spread from `low` to 1, drawn in float32."""
     drawn = jax.random.uniform(key, shape, jnp.float32, minval=low, maxval=1.0)
     return drawn.astype(jnp.result_type(float))
+
+
+def signs(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    """Plus or minus one with equal chances, drawn in float32.
+
+    Example:
+        >>> sorted(set(signs(jax.random.key(0), (20,)).tolist()))
+        [-1.0, 1.0]
+    """
+    drawn = jax.random.uniform(key, shape, jnp.float32)
+    return jnp.where(drawn < 0.5, 1.0, -1.0).astype(jnp.result_type(float))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from dynascope.core.errors import bad
-from dynascope.numerics.draws import normal
+from dynascope.numerics.draws import normal, signs
 from dynascope.tasks.samples import Pair, Samples
 
 
@@ -55,8 +55,6 @@ class Blobs(Samples):
     def samples(self, key: jax.Array) -> Pair:
         """Inputs (count, dimension) and targets (count, 1)."""
         sides_key, noise_key = jax.random.split(key)
-        flags = jax.random.bernoulli(sides_key, 0.5, (self.dimension,))
         y = (jnp.arange(self.count) % 2).astype(jnp.result_type(float))[:, None]
-        sides = jnp.where(flags, 1.0, -1.0).astype(y.dtype)
-        middle = self.offset + self.distance * (2 * y - 1) * sides
+        middle = self.offset + self.distance * (2 * y - 1) * signs(sides_key, (self.dimension,))
         return middle + self.spread * normal(noise_key, (self.count, self.dimension)), y

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from dynascope.core.errors import bad
-from dynascope.numerics.draws import normal
+from dynascope.numerics.draws import normal, signs
 from dynascope.tasks.samples import Pair, Samples
 
 
@@ -56,8 +56,8 @@ class TwoClusters(Samples):
         """Inputs (count, 1) and labels (count, 1)."""
         places, sides = jax.random.split(key)
         if self.labels == "balanced":
-            flags = jnp.arange(self.count) % 2 == 0
+            y = jnp.where(jnp.arange(self.count) % 2 == 0, 1.0, -1.0).astype(jnp.result_type(float))
         else:
-            flags = jax.random.bernoulli(sides, 0.5, (self.count,))
-        y = jnp.where(flags, 1.0, -1.0).astype(jnp.result_type(float))[:, None]
+            y = signs(sides, (self.count,))
+        y = y[:, None]
         return self.distance * y + self.spread * normal(places, (self.count, 1)), y
