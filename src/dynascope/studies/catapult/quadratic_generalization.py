@@ -143,7 +143,7 @@ class QuadraticGeneralization(Study):
             "channels, training sets of FSDD and SVHN are smaller than its 256, and pictures of "
             "CIFAR-10 and SVHN are averaged to 16 x 16. A run counts as trained if its training "
             "loss ends below its start; others are not drawn.",
-            "Chosen after looking at the seeds shown (10 to 13): the sizes, rates and number of seeds "
+            "Chosen after looking at the seeds shown, 10 to 13: sizes, rates and number of seeds "
             "of the smoke scale; 128 channels for SVHN, since with 16 the seeds' critical rates "
             "differed too much (1.6 to 2.6); and that the claim about every rate covers the "
             "quadratic model too and is put to its clearest contradiction (for the network alone, "
