@@ -1,4 +1,4 @@
-"""Quadratic generalization: test loss past the critical rate (004 Figs. 3.2 b, 3.4, B.5-B.9).
+"""Quadratic generalization: test loss past the critical rate (004 Figs. 3.2 b, 3.4, B.5-B.7).
 
 Below the critical learning rate a wide network, its linear model and its quadratic model reach
 the same test loss. Past it the linear model diverges, while network and quadratic model go
@@ -74,7 +74,7 @@ class QuadraticGeneralization(Study):
 
     name: ClassVar[str] = "quadratic-generalization"
     title: ClassVar[str] = "Past the critical rate the quadratic model generalises like the network"
-    source: ClassVar[str] = "004 Figs. 3.2 b, 3.4, B.5-B.9"
+    source: ClassVar[str] = "004 Figs. 3.2 b, 3.4, B.5-B.7"
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {
             "digits": Setting(classes("digits", 64), wide(512)),
@@ -263,7 +263,7 @@ class QuadraticGeneralization(Study):
         "everywhere-past-critical",
         "At every rate past the critical one at which they train, the best test losses of network "
         "and quadratic model are below those at smaller rates.",
-        "004 Figs. 3.4, B.5-B.9 as stated",
+        "004 Figs. 3.4, B.5-B.7 as stated",
     )
     def everywhere(self, found: Found) -> Evidence:
         """The gain that contradicts it most clearly, over panels, models and rates."""
