@@ -6,15 +6,15 @@ import jax
 import numpy as np
 import pytest
 
-import dynascope as ds
 from dynascope.core.randomness import key_for
 from dynascope.models import TwoLayerReLU
 from dynascope.numerics.precision import precision
 from dynascope.probes import tangent_kernel
-from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.catapult.general_runs import Curves, critical_rate
 from dynascope.tasks import TwoClasses
+
+STUDY = "quadratic-general"
 
 FAILING = {
     "kernel-equation-as-printed",
@@ -23,12 +23,6 @@ FAILING = {
     "peak-by-rate-as-printed",
     "kernel-by-rate-as-printed",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("quadratic-general", "smoke", store=store, progress=False)
 
 
 def test_every_claim_is_decided_and_only_printed_mistakes_fail(outcome):

@@ -8,10 +8,11 @@ import pytest
 import dynascope as ds
 from dynascope import dynamics, models, tasks
 from dynascope.core.errors import BadInput
-from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.catapult.line_data import DirectionKernel, TrainingOutput, start_of
 from dynascope.studies.catapult.quadratic_multi import rates_of
+
+STUDY = "quadratic-multi"
 
 FAILING = {
     "critical-values-as-printed",
@@ -25,12 +26,6 @@ FAILING = {
     "only-the-first-falls",
     "network-kernel-stands",
 }
-
-
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("store"))
-    return ds.run("quadratic-multi", "smoke", store=store, progress=False)
 
 
 def test_every_claim_is_decided_and_these_fail(outcome):
