@@ -74,3 +74,12 @@ def test_a_file_that_is_not_there_is_named(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = cli("network", "none.txt")
     assert said.code == 2 and "none.txt" in said.err
+
+
+def test_progress_is_told_to_the_end(cli, tmp_path, monkeypatch):
+    told = []
+    update = "dynascope.core.progress.Progress.update"
+    monkeypatch.setattr(update, lambda self, done, note="": told.append(done / self.total))
+    (tmp_path / "w.txt").write_text("x a\na y\nx b\nb y\n")
+    cli("network", tmp_path / "w.txt", "--widen", "1,2", "--seeds", "1")
+    assert told == [0.5, 1.0]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynascope.core.errors import BadInput, bad
+from dynascope.core.progress import Progress
 from dynascope.models.wiring import Wiring
 from dynascope.models.wiring_families import widen
 from dynascope.studies.linearity.architectures import inputs
@@ -38,10 +39,12 @@ def describe_network(net: Wiring, factors: Sequence[int], seeds: int) -> dict[st
     sizes = [len(layer) for layer in widen(net, max(factors)).layers]
     norms, drifts = (np.zeros((len(factors), seeds)) for _ in range(2))
     first = np.zeros(seeds)
-    for j in range(seeds):
-        first[j] = _norm(net, sizes, j)
-        for i, one in enumerate(wide):
-            norms[i, j], drifts[i, j] = _norm(one, sizes, j), _drift(one, sizes, j)
+    with Progress("network", seeds * len(wide)) as bar:
+        for j in range(seeds):
+            first[j] = _norm(net, sizes, j)
+            for i, one in enumerate(wide):
+                norms[i, j], drifts[i, j] = _norm(one, sizes, j), _drift(one, sizes, j)
+                bar.update(j * len(wide) + i + 1)
     widths = [int(one.width) for one in wide]
     several = len(set(widths)) > 1
     return {
