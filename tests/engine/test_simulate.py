@@ -11,6 +11,7 @@ import pytest
 
 import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks, theories
+from dynascope.core import quantities
 from dynascope.core.errors import BadInput, Interrupted
 from dynascope.core.records import Saved
 from dynascope.engine import drive, execution
@@ -117,6 +118,29 @@ def test_a_resumed_run_equals_an_unbroken_one(monkeypatch, rule, length):
         assert np.array_equal(partial[name], rows), name
     same(ds.simulate(TASK, MODEL, rule, sink=sink, **options), whole)
     assert sink.attrs["outcome"] == "finished"
+
+
+@dataclass(frozen=True)
+class Looks(probes.base.WarmProbe):
+    """How often the probe has looked along its lane; it knows only by remembering."""
+
+    quantity = quantities.LOSS
+
+    def memory(self, snapshot):
+        return jnp.zeros((), snapshot.params.dtype)
+
+    def remeasure(self, snapshot, memory):
+        return memory + 1, memory + 1
+
+
+def test_what_a_probe_remembers_goes_along_its_lane_and_through_a_checkpoint(monkeypatch):
+    monkeypatch.setattr(drive, "CALL_SECONDS", 0.0)
+    monkeypatch.setattr(execution, "APPEND_SECONDS", 0.0)
+    options = {"steps": 20, "probes": [Looks()], "record": record.Evenly(11)}
+    sink = Memory(stop_after=3)
+    with pytest.raises(Interrupted):
+        run(sink=sink, **options)
+    assert np.array_equal(run(sink=sink, **options)["loss"], np.tile(np.arange(1, 12), (3, 1)))
 
 
 def test_ctrl_c_before_the_first_row_leaves_nothing_and_says_so(monkeypatch):

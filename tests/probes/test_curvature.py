@@ -10,6 +10,8 @@ import pytest
 import dynascope as ds
 from dynascope import dynamics, models, probes, tasks
 from dynascope.core.errors import BadInput
+from dynascope.probes.base import Snapshot
+from dynascope.probes.curvature import loss_hessian_pairs
 
 from .networks import (
     convolutional,
@@ -143,6 +145,23 @@ def test_the_probe_measures_what_the_function_does_and_moves_nothing():
     assert np.isnan(unsure["sharpness"]).all()  # never a number without a certificate
     with pytest.raises(BadInput, match="tolerance"):
         probes.Sharpness(tolerance=0.0)
+
+
+def test_along_a_run_the_probe_starts_from_its_last_vector():
+    normal = draws(7)
+    task, model = tasks.ArraySamples(normal(6, 3), normal(6)), models.MLP(2, 8, "tanh")
+    network = model.build(3, 1)
+    params = network.init(jax.random.key(0))
+    snapshot = Snapshot(task, network, params, task.samples(jax.random.key(0)), None)
+    later = snapshot._replace(params=jax.tree.map(lambda p: p * 1.001, params))
+    probe = probes.Sharpness()
+    _, vector = probe.remeasure(snapshot, probe.memory(snapshot))
+    cold, warm = (
+        loss_hessian_pairs(later, start, probe.tolerance, probe.max_products)
+        for start in (probe.memory(later), vector)
+    )
+    assert int(warm.products[0]) < int(cold.products[0])
+    assert np.isclose(probe.remeasure(later, vector)[0], probe.measure(later), rtol=1e-4)
 
 
 def test_the_sharpness_of_a_quadratic_task_is_known():

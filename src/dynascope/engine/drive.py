@@ -63,7 +63,7 @@ def drive(
         stop = min(int(places[min(row + rows, len(places)) - 1]), place + pace.budget)
         progress.update(place, "compiling" if pace.fresh else "")
         begun = time.perf_counter()
-        state, buffer = compiled.advance(
+        state, memory, buffer = compiled.advance(
             lanes.values,
             (lanes.seeds, lane),
             np.int32(place),
@@ -71,7 +71,7 @@ def drive(
             ahead,
             clock,
         )
-        lane = lane._replace(state=jax.block_until_ready(state))
+        lane = lane._replace(state=jax.block_until_ready(state), memory=memory)
         filled = int(np.searchsorted(places, stop, side="right")) - row
         pace.learn(stop - place, time.perf_counter() - begun)
         place, row = stop, row + filled
@@ -110,7 +110,7 @@ def _clock(times: np.ndarray, row: int, rows: int) -> np.ndarray:
 def _buffer_rows(compiled: Any, lanes: Lanes, lane: Lane, places: Any, times: Any) -> int:
     """Rows between two visits to Python, from what one row of all lanes takes."""
     window, clock = _window(places[:1], 1), _clock(times, 0, 1)
-    _, row = jax.eval_shape(
+    *_, row = jax.eval_shape(
         compiled.advance, lanes.values, (lanes.seeds, lane), np.int32(0), np.int32(0), window, clock
     )
     size = max(1, sum(int(np.prod(v.shape)) * v.dtype.itemsize for v in row.values()))
@@ -128,8 +128,8 @@ def _buffer_rows(compiled: Any, lanes: Lanes, lane: Lane, places: Any, times: An
 
 
 def save(lane: Lane, place: int, row: int) -> bytes:
-    """The state of all lanes as bytes; data is left out, a seed draws it again."""
-    arrays = {str(i): np.asarray(a) for i, a in enumerate(jax.tree.leaves(lane.state))}
+    """The state of all lanes and what their probes remember, as bytes."""
+    arrays = {str(i): np.asarray(a) for i, a in enumerate(jax.tree.leaves(_kept(lane)))}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays, place=np.asarray(place), row=np.asarray(row))  # type: ignore[arg-type]
     return buffer.getvalue()
@@ -144,6 +144,12 @@ def row_of(checkpoint: bytes) -> int:
 def restore(lane: Lane, checkpoint: bytes) -> tuple[Lane, int, int]:
     """Put a saved state into freshly prepared lanes."""
     with np.load(io.BytesIO(checkpoint)) as saved:
-        leaves, structure = jax.tree.flatten(lane.state)
-        state = jax.tree.unflatten(structure, [saved[str(i)] for i in range(len(leaves))])
-        return lane._replace(state=state), int(saved["place"]), int(saved["row"])
+        leaves, structure = jax.tree.flatten(_kept(lane))
+        kept = jax.tree.unflatten(structure, [saved[str(i)] for i in range(len(leaves))])
+        state, memory = kept
+        return lane._replace(state=state, memory=memory), int(saved["place"]), int(saved["row"])
+
+
+def _kept(lane: Lane) -> tuple:
+    """What a checkpoint holds of a lane; the rest a seed draws again."""
+    return lane.state, lane.memory

@@ -8,6 +8,7 @@ Counters are shared by all lanes, so that under vmap the loop stays one loop.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -31,6 +32,7 @@ class Lane(NamedTuple):
     state: State
     samples: Any
     context: Any
+    memory: dict[str, Any]  # of every probe, by the name that it stores under
 
 
 def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
@@ -55,15 +57,23 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
             context = cast(spec.task.context(key_for(seed, "data")), dtype)
         params = cast(network.init(key_for(seed, "init")), dtype)
         state = spec.dynamics.begin(params, objective(spec, network, samples, seed))
-        return Lane(state, samples, context)
+        snapshot = Snapshot(spec.task, network, params, samples, context)
+        with _promotion(spec.task):
+            memory = {p.stored_as: cast(p.memory(snapshot), dtype) for p in spec.probes}
+        return Lane(state, samples, context, memory)
 
-    def look(spec: Bare, network: Any, lane: Lane) -> dict[str, jax.Array]:
+    def look(spec: Bare, network: Any, lane: Lane) -> tuple[dict[str, jax.Array], dict[str, Any]]:
         snapshot = Snapshot(spec.task, network, lane.state.params, lane.samples, lane.context)
         fine = lane.state.diverged == NEVER
+        seen, memory = {}, {}
         with _promotion(spec.task):
-            seen = {p.stored_as: cast(p.measure(snapshot), dtype) for p in spec.probes}
+            for probe in spec.probes:
+                name = probe.stored_as
+                value, memory[name] = probe.remeasure(snapshot, lane.memory[name])
+                seen[name] = cast(value, dtype)
         # What a diverged lane shows is not a measurement.
-        return jax.tree.map(lambda v: jnp.where(fine, v, jnp.nan) if v.dtype == dtype else v, seen)
+        blank = lambda v: jnp.where(fine, v, jnp.nan) if v.dtype == dtype else v  # noqa: E731
+        return jax.tree.map(blank, seen), memory
 
     def advance(
         values: dict[str, jax.Array],
@@ -73,34 +83,34 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
         stop: jax.Array,
         places: jax.Array,
         times: jax.Array,
-    ) -> tuple[State, dict[str, jax.Array]]:
+    ) -> tuple[State, dict[str, Any], dict[str, jax.Array]]:
         """Move to `stop`; `places` (rows + 1,) are the next ones to look at, `times` theirs."""
         spec, network = pieces(values)
         goal = objective(spec, network, lane.samples, seed)
         rows = places.shape[0] - 1
-        shapes = jax.eval_shape(lambda s: look(spec, network, lane._replace(state=s)), lane.state)
+        shapes, _ = jax.eval_shape(partial(look, spec, network), lane)
         buffer = jax.tree.map(lambda s: jnp.zeros((rows, *s.shape), s.dtype), shapes)
 
         def unfinished(carry: tuple) -> jax.Array:
-            place, row, _, _ = carry
+            place, row, *_ = carry
             return (place < stop) | (places[row] <= stop)
 
         def cell(carry: tuple) -> tuple:
-            place, row, state, buffer = carry
+            place, row, state, memory, buffer = carry
             target = jnp.minimum(places[row], stop)
             state = spec.dynamics.advance(state, goal, place, target, (times[row], times[row + 1]))
             reached = target == places[row]
 
-            def write(buffer: Any) -> Any:
-                seen = look(spec, network, lane._replace(state=state))
-                return jax.tree.map(lambda b, v: b.at[row].set(v), buffer, seen)
+            def write(memory: Any, buffer: Any) -> Any:
+                seen, memory = look(spec, network, lane._replace(state=state, memory=memory))
+                return memory, jax.tree.map(lambda b, v: b.at[row].set(v), buffer, seen)
 
-            buffer = lax.cond(reached, write, lambda b: b, buffer)
-            return target, row + reached.astype(jnp.int32), state, buffer
+            memory, buffer = lax.cond(reached, write, lambda *kept: kept, memory, buffer)
+            return target, row + reached.astype(jnp.int32), state, memory, buffer
 
-        carry = (start, jnp.asarray(0, jnp.int32), lane.state, buffer)
-        _, _, state, buffer = lax.while_loop(unfinished, cell, carry)
-        return state, buffer
+        carry = (start, jnp.asarray(0, jnp.int32), lane.state, lane.memory, buffer)
+        _, _, state, memory, buffer = lax.while_loop(unfinished, cell, carry)
+        return state, memory, buffer
 
     return prepare, advance
 

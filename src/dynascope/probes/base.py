@@ -1,6 +1,7 @@
 """The Probe interface: measures one quantity on a snapshot, never moves parameters.
 
-To add one: derive a frozen dataclass from `Probe`, set `quantity`, and write `measure`.
+To add one: derive a frozen dataclass from `Probe`, set `quantity`, and write `measure`; or from
+`WarmProbe`, which starts from its last answer, and write `memory` and `remeasure`.
 The docstring states assumptions, cost, and when the probe misleads.
 """
 
@@ -60,4 +61,32 @@ class Probe(Spec):
 
     def measure(self, snapshot: Snapshot) -> jax.Array:
         """The quantity on this snapshot."""
+        raise NotImplementedError
+
+    def memory(self, snapshot: Snapshot) -> Any:
+        """What the probe knows before its first look: arrays of fixed shape; most know nothing."""
+        return ()
+
+    def remeasure(self, snapshot: Snapshot, memory: Any) -> tuple[jax.Array, Any]:
+        """The quantity, and the memory for the next look along the same lane.
+
+        Memory saves work and does not change what the quantity is. Checkpoints hold it.
+        """
+        return self.measure(snapshot), memory
+
+
+@dataclass(frozen=True)
+class WarmProbe(Probe):
+    """A probe that starts from its last answer along a lane."""
+
+    def measure(self, snapshot: Snapshot) -> jax.Array:
+        """The quantity on this snapshot alone, from a cold start."""
+        return self.remeasure(snapshot, self.memory(snapshot))[0]
+
+    def memory(self, snapshot: Snapshot) -> Any:
+        """What stands for no answer yet."""
+        raise NotImplementedError
+
+    def remeasure(self, snapshot: Snapshot, memory: Any) -> tuple[jax.Array, Any]:
+        """The quantity, and the memory for the next look along the same lane."""
         raise NotImplementedError

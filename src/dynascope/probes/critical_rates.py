@@ -29,10 +29,10 @@ from dynascope.numerics.eigenpairs import (
     top_eigenpairs,
 )
 from dynascope.numerics.products import flatten, gauss_newton_product, hessian_product
-from dynascope.probes.base import Probe, Snapshot
+from dynascope.probes.base import Snapshot, WarmProbe
 from dynascope.probes.certificates import Certified, certify
-from dynascope.probes.curvature import check_effort, loss_hessian_pairs
-from dynascope.probes.kernels import kernel_pairs, needs_pairs
+from dynascope.probes.curvature import check_effort, loss_hessian_pairs, unknown_vector
+from dynascope.probes.kernels import kernel_pairs, needs_pairs, unknown_outputs
 from dynascope.tasks.base import Task
 
 Definition = Literal["hessian", "gauss_newton", "tangent_kernel"]
@@ -188,7 +188,7 @@ def _words(loss: str, definition: str, y: jax.Array, seen: tuple[int, int] | Non
 
 
 @dataclass(frozen=True)
-class CriticalLearningRate(Probe):
+class CriticalLearningRate(WarmProbe):
     """The critical learning rate of the training objective, on the whole training set.
 
     The loss is the task's own. "gauss_newton" leaves out the curvature of the model;
@@ -212,23 +212,28 @@ class CriticalLearningRate(Probe):
         """Inputs and targets, unless the loss's Hessian is enough."""
         return None if self.definition == "hessian" else needs_pairs(task)
 
-    def measure(self, snapshot: Snapshot) -> jax.Array:
-        """The rate, infinite or NaN."""
-        pairs, factor = self._pairs(snapshot)
-        return jnp.where(pairs.converged[0], rate_of(pairs, factor), jnp.nan)
+    def memory(self, snapshot: Snapshot) -> jax.Array:
+        """No eigenvector yet."""
+        kernel = self.definition == "tangent_kernel"
+        return unknown_outputs(snapshot, 1) if kernel else unknown_vector(snapshot)
 
-    def _pairs(self, snapshot: Snapshot) -> tuple[Eigenpairs, Any]:
+    def remeasure(self, snapshot: Snapshot, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The rate, infinite or NaN, and the vector."""
+        pairs, factor = self._pairs(snapshot, memory)
+        return jnp.where(pairs.converged[0], rate_of(pairs, factor), jnp.nan), pairs.vectors
+
+    def _pairs(self, snapshot: Snapshot, warm: jax.Array) -> tuple[Eigenpairs, Any]:
         if self.definition == "hessian":
-            return loss_hessian_pairs(snapshot, self.tolerance, self.max_products), 2.0
+            return loss_hessian_pairs(snapshot, warm, self.tolerance, self.max_products), 2.0
         params, x = snapshot.params, snapshot.samples[0]
         outputs = lambda p: snapshot.network.apply(p, x)  # noqa: E731
         measure = lambda out: snapshot.task.loss(_Given(out), snapshot.samples)  # noqa: E731
         if self.definition == "tangent_kernel":
-            pairs = kernel_pairs(outputs, params, 1, self.tolerance, self.max_products)
+            pairs = kernel_pairs(outputs, params, 1, self.tolerance, self.max_products, warm)
             return pairs, 2.0 / _squared_factor(measure, outputs(params))
         product = gauss_newton_product(measure, outputs, params)
         vector, _ = flatten(params)
-        begin = starts(1, vector.size, vector.dtype)
+        begin = starts(1, vector.size, vector.dtype, warm)
         effort = {"tolerance": self.tolerance, "max_products": self.max_products}
         return top_eigenpairs(product, begin, **effort), 2.0  # type: ignore[arg-type]
 

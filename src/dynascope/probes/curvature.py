@@ -27,7 +27,7 @@ from dynascope.numerics.eigenpairs import (
     top_eigenpairs,
 )
 from dynascope.numerics.products import flatten, hessian_product
-from dynascope.probes.base import Probe, Snapshot
+from dynascope.probes.base import Snapshot, WarmProbe
 from dynascope.probes.certificates import Certified, certify, plain
 
 
@@ -192,12 +192,13 @@ def _output_norm(f: Callable, tolerance: float, most: int, params: Any, x: jax.A
 
 
 @dataclass(frozen=True)
-class Sharpness(Probe):
+class Sharpness(WarmProbe):
     """Largest eigenvalue of the Hessian of the training objective, on the whole training set.
 
     NaN where the residual stays above `tolerance` after `max_products`: what is recorded is
-    certified. Cost: see `sharpness`, at every recorded place; lanes wait for the slowest.
-    Misleads: with batches, a step sees the curvature of its batch, which is larger on average.
+    certified. Starts from the vector of the last look. Cost: see `sharpness`, at every recorded
+    place; lanes wait for the slowest. Misleads: with batches, a step sees the curvature of its
+    batch, which is larger on average.
     """
 
     quantity: ClassVar[Quantity] = quantities.SHARPNESS
@@ -209,19 +210,30 @@ class Sharpness(Probe):
         """Raise for a tolerance or a number of products that certifies nothing."""
         check_effort(self.tolerance, self.max_products)
 
-    def measure(self, snapshot: Snapshot) -> jax.Array:
-        """The sharpness, or NaN."""
-        pairs = loss_hessian_pairs(snapshot, self.tolerance, self.max_products)
-        return jnp.where(pairs.converged[0], pairs.values[0], jnp.nan)
+    def memory(self, snapshot: Snapshot) -> jax.Array:
+        """No eigenvector yet."""
+        return unknown_vector(snapshot)
+
+    def remeasure(self, snapshot: Snapshot, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The sharpness or NaN, and its vector."""
+        pairs = loss_hessian_pairs(snapshot, memory, self.tolerance, self.max_products)
+        return jnp.where(pairs.converged[0], pairs.values[0], jnp.nan), pairs.vectors
 
 
-def loss_hessian_pairs(snapshot: Snapshot, tolerance: float, max_products: int) -> Eigenpairs:
+def unknown_vector(snapshot: Snapshot) -> jax.Array:
+    """(1, parameters) zeros: what `starts` takes for no vector at all."""
+    return jnp.zeros_like(flatten(snapshot.params)[0])[None]
+
+
+def loss_hessian_pairs(
+    snapshot: Snapshot, warm: jax.Array, tolerance: float, max_products: int
+) -> Eigenpairs:
     """The top eigenpair of the Hessian of the task's loss at a snapshot."""
     vector, _ = flatten(snapshot.params)
     product = hessian_product(
         lambda p: snapshot.task.loss(snapshot.network.bind(p), snapshot.samples), snapshot.params
     )
-    begin = starts(1, vector.size, vector.dtype)
+    begin = starts(1, vector.size, vector.dtype, warm)
     return top_eigenpairs(product, begin, tolerance=tolerance, max_products=max_products)
 
 

@@ -23,8 +23,8 @@ from dynascope.core.spec import static_field
 from dynascope.numerics.derivatives import derivative, tower
 from dynascope.numerics.eigenpairs import MAX_PRODUCTS, TOLERANCE, starts, top_eigenpairs
 from dynascope.numerics.products import flatten, hessian_product
-from dynascope.probes.base import Probe, Snapshot
-from dynascope.probes.curvature import check_effort
+from dynascope.probes.base import Snapshot, WarmProbe
+from dynascope.probes.curvature import check_effort, unknown_vector
 from dynascope.tasks.base import Task
 
 LOOKS, HALVINGS = 17, 30  # places along the step that are looked at, then bisections around one
@@ -154,17 +154,19 @@ def edge_of_stability(
     """
     check_effort(tolerance, max_products)
     rate = _checked(learning_rate, params)
-    seen = _edge(loss, tolerance, max_products, params, rate, data)
+    seen, _ = _edge(loss, tolerance, max_products, params, rate, None, data)
     return Edge(*(float(part) for part in seen))
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def _edge(
-    loss: Callable, tolerance: float, most: int, params: Any, rate: jax.Array, data: tuple
-) -> Edge:
+    loss: Callable, tolerance: float, most: int,
+    params: Any, rate: jax.Array, warm: jax.Array | None, data: tuple,
+) -> tuple[Edge, jax.Array]:  # fmt: skip
+    """Where a descent stands, and the top eigenvector (1, parameters)."""
     vector, _ = flatten(params)
     product = hessian_product(lambda p: loss(p, *data), params)
-    begin = starts(1, vector.size, vector.dtype)
+    begin = starts(1, vector.size, vector.dtype, warm)
     pairs = top_eigenpairs(product, begin, tolerance=tolerance, max_products=most)
     slope, _ = flatten(jax.grad(loss)(params, *data))
     cosine = jnp.abs(pairs.vectors[0] @ slope) / jnp.linalg.norm(slope)
@@ -172,7 +174,7 @@ def _edge(
         jnp.where(pairs.converged[0], v, jnp.nan)
         for v in (pairs.values[0], jnp.minimum(cosine, 1.0))
     )
-    return Edge(value, cosine, *_line(loss, params, rate, data))
+    return Edge(value, cosine, *_line(loss, params, rate, data)), pairs.vectors
 
 
 def _checked(learning_rate: float, params: Any) -> jax.Array:
@@ -182,7 +184,7 @@ def _checked(learning_rate: float, params: Any) -> jax.Array:
 
 
 @dataclass(frozen=True)
-class EdgeOfStability(Probe):
+class EdgeOfStability(WarmProbe):
     """Sharpness, alignment and the valley of a descent step, in one look.
 
     Args:
@@ -209,12 +211,17 @@ class EdgeOfStability(Probe):
         """The names of the parts."""
         return {"part": list(Edge._fields)}
 
-    def measure(self, snapshot: Snapshot) -> jax.Array:
-        """(6,): the fields of `Edge`."""
+    def memory(self, snapshot: Snapshot) -> jax.Array:
+        """No eigenvector yet."""
+        return unknown_vector(snapshot)
+
+    def remeasure(self, snapshot: Snapshot, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """(6,): the fields of `Edge`; and the top eigenvector."""
 
         def loss(params: Any) -> jax.Array:
             return snapshot.task.loss(snapshot.network.bind(params), snapshot.samples)
 
         rate = jnp.asarray(self.learning_rate, flatten(snapshot.params)[0].dtype)
         effort = self.tolerance, self.max_products
-        return jnp.stack(_edge(loss, *effort, snapshot.params, rate, ()))
+        seen, vectors = _edge(loss, *effort, snapshot.params, rate, memory, ())
+        return jnp.stack(seen), vectors

@@ -31,7 +31,7 @@ from dynascope.numerics.eigenpairs import (
 from dynascope.numerics.layerwise import contract, factors, numbers_per_sample
 from dynascope.numerics.memory import available_bytes
 from dynascope.numerics.products import flatten, kernel_product
-from dynascope.probes.base import Probe, Snapshot
+from dynascope.probes.base import Probe, Snapshot, WarmProbe
 from dynascope.probes.certificates import Certified, certify
 from dynascope.probes.curvature import check_count, check_effort
 from dynascope.tasks.base import Task
@@ -271,7 +271,7 @@ class TangentKernel(Probe):
 
 
 @dataclass(frozen=True)
-class TangentKernelSpectrum(Probe):
+class TangentKernelSpectrum(WarmProbe):
     """The largest eigenvalues of the tangent kernel on the training inputs, certified or NaN.
 
     Cost: see `tangent_kernel_top`, for each eigenvalue. Misleads: neighbours that differ by less
@@ -297,13 +297,17 @@ class TangentKernelSpectrum(Probe):
             return f"at least {self.count} outputs, one for each eigenvalue"
         return needs_pairs(task)
 
-    def measure(self, snapshot: Snapshot) -> jax.Array:
-        """(count,) eigenvalues, largest first."""
-        return _certified_values(snapshot, self.count, self.tolerance, self.max_products)
+    def memory(self, snapshot: Snapshot) -> jax.Array:
+        """No eigenvectors yet."""
+        return unknown_outputs(snapshot, self.count)
+
+    def remeasure(self, snapshot: Snapshot, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """(count,) eigenvalues, largest first, and their vectors."""
+        return _certified(snapshot, memory, self.tolerance, self.max_products)
 
 
 @dataclass(frozen=True)
-class TangentKernelNorm(Probe):
+class TangentKernelNorm(WarmProbe):
     """The largest eigenvalue of the tangent kernel on the training inputs, certified or NaN.
 
     Cost: see `tangent_kernel_top`. Misleads: the kernel of all samples; a batch has its own.
@@ -322,16 +326,28 @@ class TangentKernelNorm(Probe):
         """Inputs and targets."""
         return needs_pairs(task)
 
-    def measure(self, snapshot: Snapshot) -> jax.Array:
-        """The norm, or NaN."""
-        return _certified_values(snapshot, 1, self.tolerance, self.max_products)[0]
+    def memory(self, snapshot: Snapshot) -> jax.Array:
+        """No eigenvector yet."""
+        return unknown_outputs(snapshot, 1)
+
+    def remeasure(self, snapshot: Snapshot, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The norm or NaN, and its vector."""
+        values, vectors = _certified(snapshot, memory, self.tolerance, self.max_products)
+        return values[0], vectors
 
 
-def _certified_values(
-    snapshot: Snapshot, count: int, tolerance: float, max_products: int
-) -> jax.Array:
+def unknown_outputs(snapshot: Snapshot, count: int) -> jax.Array:
+    """(count, outputs) zeros: what `starts` takes for no vectors at all."""
+    shape = jax.eval_shape(snapshot.network.apply, snapshot.params, snapshot.samples[0])
+    return jnp.zeros((count, shape.size), shape.dtype)
+
+
+def _certified(
+    snapshot: Snapshot, warm: jax.Array, tolerance: float, max_products: int
+) -> tuple[jax.Array, jax.Array]:
     x = snapshot.samples[0]
     pairs = kernel_pairs(
-        lambda p: snapshot.network.apply(p, x), snapshot.params, count, tolerance, max_products
-    )
-    return jnp.where(pairs.converged, pairs.values, jnp.nan)
+        lambda p: snapshot.network.apply(p, x),
+        snapshot.params, len(warm), tolerance, max_products, warm,
+    )  # fmt: skip
+    return jnp.where(pairs.converged, pairs.values, jnp.nan), pairs.vectors
