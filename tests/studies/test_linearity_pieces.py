@@ -14,7 +14,7 @@ from dynascope.numerics.precision import precision
 from dynascope.studies.linearity.architectures import ARCHITECTURES, inputs
 from dynascope.studies.linearity.measuring import Training, look, train
 from dynascope.studies.linearity.padded import pad, pad_channels
-from dynascope.studies.linearity.slopes import fit_slope
+from dynascope.studies.slopes import fit_slope
 
 SIZES = (12, 9, 9, 9, 1)
 

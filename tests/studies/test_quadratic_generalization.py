@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import dynascope as ds
 from dynascope import models, probes
 from dynascope.core.errors import BadInput, UnknownName
 from dynascope.core.randomness import key_for
+from dynascope.core.spec import fingerprint, set_path
 from dynascope.dynamics import GradientDescent
 from dynascope.engine.record import Evenly
 from dynascope.studies import studies
@@ -22,12 +22,21 @@ from dynascope.studies.catapult.generalization_runs import (
     linear_curve,
     starts,
     trained_curve,
+    wide_kernel,
 )
-from dynascope.studies.catapult.generalization_settings import Setting, classes, image, wide
+from dynascope.studies.catapult.generalization_settings import (
+    PANELS,
+    Setting,
+    classes,
+    image,
+    wide,
+    with_activation,
+)
 from dynascope.sweeps import sweep
 from dynascope.tasks import LowRank, TwoClasses
 
-STUDY = studies.get("quadratic-generalization")
+STUDY = "quadratic-generalization"
+QuadraticGeneralization = studies.get(STUDY)
 SMALL = Setting(classes("digits", 32, test=40), wide(64))
 PROBES = (probes.Loss(), probes.TestSetLoss(), probes.TestSetAccuracy())
 
@@ -63,6 +72,34 @@ def test_the_measured_critical_rate_is_the_probes_own(begin):
     assert begin[1].critical == pytest.approx(found.value, rel=1e-3)
 
 
+def _tanh_kernel(x):
+    """E[tanh tanh] + S E[tanh' tanh'] by quadrature, u and v normal with covariance S."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    p, q = np.meshgrid(nodes, nodes)
+    weight = np.outer(weights, weights) / (2 * np.pi)
+    s = x @ x.T / x.shape[1]
+
+    def entry(i, j):
+        cosine = np.clip(s[i, j] / np.sqrt(s[i, i] * s[j, j]), -1, 1)
+        u = np.tanh(np.sqrt(s[i, i]) * p)
+        v = np.tanh(np.sqrt(s[j, j]) * (cosine * p + np.sqrt(1 - cosine**2) * q))
+        return np.sum(weight * (u * v + s[i, j] * (1 - u**2) * (1 - v**2)))
+
+    return np.array([[entry(i, j) for j in range(len(x))] for i in range(len(x))])
+
+
+def test_where_there_is_no_closed_form_a_wide_network_is_drawn():
+    x = np.random.default_rng(0).normal(size=(4, 12)).astype("float32")
+    drawn = wide_kernel(models.MLP(2, 8, "tanh"), x, 0)
+    exact = _tanh_kernel(x.astype(float))
+    assert np.linalg.norm(drawn - exact) <= 0.05 * np.linalg.norm(exact)
+    assert np.linalg.norm(wide_kernel(wide(8), x, 0) - exact) > 0.1 * np.linalg.norm(exact)
+    places = models.CNN(2, 8, window=1, shape=(4, 3), activation="tanh")  # a place sees itself
+    parts = np.mean([_tanh_kernel(p.astype(float)) for p in np.split(x, 4, axis=1)], axis=0)
+    drawn = wide_kernel(places, x, 0)
+    assert np.linalg.norm(drawn - parts) <= 0.05 * np.linalg.norm(parts)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "setting, tolerance",
@@ -71,8 +108,10 @@ def test_the_measured_critical_rate_is_the_probes_own(begin):
         (Setting(LowRank("sign", 20, 100, 10, 0.0), wide(2048)), 0.06),
         (Setting(TwoClasses("digits", train=40, scaling="channel"),
                  models.CNN(2, 64, shape=(8, 8, 1), parameterization="ntk")), 0.15),
+        (with_activation(Setting(classes("digits", 64), wide(2048)), "tanh"), 0.06),
+        (Setting(classes("digits", 64), wide(1024, depth=3)), 0.1),
     ],
-    ids=["digits", "gaussian", "convolution"],
+    ids=["digits", "gaussian", "convolution", "tanh", "deep"],
 )  # fmt: skip
 def test_rates_are_laid_out_near_the_measured_critical_rate(setting, tolerance):
     (rate,) = laid_out(setting, (1.0,), 0)
@@ -97,7 +136,7 @@ def test_best_values_are_over_training_and_diverged_runs_are_not_trained():
     assert np.isnan(curve.settled()).ravel().tolist() == [False, True, True]
 
 
-def _found(network, quadratic, linear, trained=(True, True, True, True)):
+def _found(network, quadratic, linear, trained=(True,) * 4, panel="digits"):
     """A made-up panel at 0.5, 0.9, 1.3 and 1.9 times the critical rate, two equal seeds."""
 
     def curve(best, flags):
@@ -105,16 +144,17 @@ def _found(network, quadratic, linear, trained=(True, True, True, True)):
         return Curve(both, both, np.repeat(np.asarray(flags)[:, None], 2, axis=1))
 
     ratio = np.repeat(np.array([[0.5], [0.9], [1.3], [1.9]]), 2, axis=1)
+    setting = QuadraticGeneralization.at("smoke").setting(panel)
     curves = {
         "network": curve(network, trained),
         "quadratic": curve(quadratic, (True,) * 4),
         "linear": curve(linear, (True, True, False, False)),
     }
-    return {"digits": Panel(ratio, np.ones(2), curves)}
+    return {panel: Panel("these", setting, ratio, np.ones(2), curves)}
 
 
 def _verdicts(found):
-    claims = STUDY.at("smoke").judge(found)
+    claims = QuadraticGeneralization.at("smoke").judge(found)
     return {c.id.split("/")[1]: c for c in claims}
 
 
@@ -145,7 +185,7 @@ def test_the_printed_statement_fails_by_one_rate_and_ignores_diverged_ones():
 
 
 def test_models_that_differ_below_the_critical_rate_are_seen():
-    width = STUDY.at("smoke").digits.width
+    width = QuadraticGeneralization.at("smoke").digits.width
     near = _verdicts(_found((1, 1, 0.9, 1.2), (1.01, 1, 0.9, 1.2), LINEAR))["same-below"]
     assert near.verdict == "holds"
     assert near.measured.value == pytest.approx(0.01 * (width / 2000) ** 0.5)
@@ -175,38 +215,39 @@ def test_the_table_has_a_row_for_every_rate():
     assert "0.50: 1.000 / 1.000 / 1.000; 0.90" in note and "1.30: diverges / 0.900 / 0.900" in note
 
 
-@pytest.fixture(scope="module")
-def smoke():
-    return ds.run("quadratic-generalization", "smoke", progress=False)
+def test_smoke_decides_its_claims_on_the_built_in_digits(claims, outcome):
+    held = ("same-below", "same-below-tanh", "linear-diverges", "gain-digits", "gain-digits-tanh")
+    for slug in held:
+        assert claims[slug].verdict == "holds", claims[slug]
+        assert claims[slug].control.verdict == "fails"
+    assert claims["gain-mnist"].verdict == claims["same-below-deep"].verdict == "not_applicable"
+    (said,) = (note for note in outcome.result.notes if "checksum" in note)
+    assert said.startswith("digits, digits-tanh: 64 training")
 
 
-def test_smoke_decides_its_claims_on_the_built_in_digits(smoke):
-    verdicts = {c.id.split("/")[1]: c for c in smoke.claims}
-    for slug in ("same-below", "linear-diverges", "gain-digits"):
-        assert verdicts[slug].verdict == "holds", verdicts[slug]
-        assert verdicts[slug].control.verdict == "fails"
-    assert verdicts["gain-mnist"].verdict == "not_applicable"
-    assert any("digits: 64 training" in note and "checksum" in note for note in smoke.result.notes)
-
-
-def test_charts_show_three_models_and_the_critical_rate(smoke):
-    losses = next(c for c in smoke.charts if c.name == "losses")
-    labels = [m.label for m in losses.panels[0].marks]
-    assert labels == ["network", "quadratic model", "linear model", "critical rate"]
-    network, _, linear, reference = losses.panels[0].marks
-    assert reference.at == 1.0 and max(linear.x) < 1 < max(network.x)
+def test_charts_show_three_models_and_the_critical_rate(outcome):
+    charts = {c.name: c for c in outcome.charts}
+    assert list(charts) == ["losses", "other-losses", "accuracies", "other-accuracies"]
+    for chart in charts.values():
+        (panel,) = chart.panels
+        labels = [m.label for m in panel.marks]
+        assert labels == ["network", "quadratic model", "linear model", "critical rate"]
+        network, _, linear, reference = panel.marks
+        assert reference.at == 1.0 and max(linear.x) < 1 < max(network.x)
+    assert charts["other-losses"].panels[0].title.endswith("tanh")
 
 
 def test_a_set_that_is_not_there_is_named_with_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("DYNASCOPE_DATA", str(tmp_path))
-    study = STUDY.at("laptop")
-    assert study.panels == ("digits", "sign", "product")
+    study = QuadraticGeneralization.at("laptop")
+    assert set(study.panels) == {"digits", "sign", "product", "digits-tanh"}
     found = _found((1, 1, 0.9, 1.2), (1, 1, 0.9, 1.2), LINEAR)
     claims = {c.id.split("/")[1]: c for c in study.judge(found)}
     for slug, line in (
         ("gain-mnist", "train-images"),
         ("gain-fsdd", "clone"),
         ("gain-svhn", ".mat"),
+        ("gain-fsdd-tanh", "clone"),
     ):
         assert claims[slug].verdict == "not_applicable"
         assert "is not there" in claims[slug].note and line in claims[slug].note
@@ -214,7 +255,7 @@ def test_a_set_that_is_not_there_is_named_with_what_to_do(tmp_path, monkeypatch)
 
 def test_batches_train_a_linear_model_of_their_own():
     study = replace(
-        STUDY.at("smoke"), panels=("cifar10",), steps=16, looks=5, seeds=1,
+        QuadraticGeneralization.at("smoke"), panels=("cifar10",), steps=16, looks=5, seeds=1,
         cifar10=Setting(classes("digits", 32, test=20), wide(32), 8),
     )  # fmt: skip
     plan = study.plan()
@@ -222,11 +263,47 @@ def test_batches_train_a_linear_model_of_their_own():
     assert plan["cifar10: linear"].dynamics.batch_size == 8
 
 
+def test_a_panel_is_its_setting_with_one_thing_changed():
+    study = replace(QuadraticGeneralization.at("laptop"), deep_train=7)
+    svhn, tanh, deep = (study.setting(f"svhn{c}") for c in ("", "-tanh", "-deep"))
+    assert tanh.task == svhn.task
+    assert tanh.model == replace(svhn.model, activation="tanh") != svhn.model
+    assert (deep.task, deep.model) == (replace(svhn.task, train=7, test=500), study.deep)
+    assert study.setting("cifar10-deep").batch_size is None != study.setting("cifar10").batch_size
+    assert [svhn.manner(), deep.manner()] == ["convolution", "3 layers"]
+
+
+def test_settings_of_any_panel_are_set_by_path_and_change_the_fingerprint():
+    study = QuadraticGeneralization.at("laptop")
+    prints = {fingerprint(study)}
+    for path, value in (
+        ("fsdd.model.width", 32), ("deep.width", 32), ("deep_test", 9),
+        ("svhn.task.train", 9), ("panels", ["digits-swish"]),
+    ):  # fmt: skip
+        prints.add(fingerprint(set_path(study, path, value)))
+    assert len(prints) == 6
+    assert set_path(study, "fsdd.model.width", 32).setting("fsdd-swish").width == 32
+
+
+def test_every_panel_shown_has_its_claim():
+    slugs = {s.slug for s in QuadraticGeneralization.claims()}
+    assert {f"gain-{panel.replace('_', '-')}" for panel in PANELS} <= slugs
+    swish = (1, 1, 0.95, 1.2)
+    claims = _verdicts(_found((1, 1, 0.9, 1.2), swish, LINEAR, panel="fsdd-swish"))
+    assert claims["gain-fsdd-swish"].measured.value == pytest.approx(0.05)
+    assert claims["same-below-swish"].verdict == "holds"
+    assert claims["same-below"].verdict == claims["same-below-tanh"].verdict == "not_applicable"
+
+
 def test_settings_that_decide_nothing_are_refused():
     with pytest.raises(UnknownName, match="did you mean 'mnist'"):
-        replace(STUDY.at("smoke"), panels=("mnits",))
+        replace(QuadraticGeneralization.at("smoke"), panels=("mnits",))
+    with pytest.raises(UnknownName, match="panel"):
+        replace(QuadraticGeneralization.at("smoke"), panels=("sign-deep",))
+    with pytest.raises(BadInput, match="2 for a CNN"):
+        Setting(TwoClasses("digits"), models.CNN(3, 4, shape=(8, 8, 1)))
     with pytest.raises(BadInput, match=r"from 0\.8 or below"):
-        replace(STUDY.at("smoke"), multiples=(1.2, 1.5))
+        replace(QuadraticGeneralization.at("smoke"), multiples=(1.2, 1.5))
     with pytest.raises(BadInput, match="'mse'"):
         Setting(TwoClasses("digits", reduction="half"), wide(8))
     with pytest.raises(BadInput, match="an MLP or a CNN"):

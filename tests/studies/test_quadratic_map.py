@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from dynascope.studies import studies
-from dynascope.studies.catapult.slopes import log_slope
 from dynascope.studies.catapult.weights import descend, draw
+from dynascope.studies.slopes import log_slope
 
 FAILING = {
     "kernel-bound-as-printed",

@@ -37,6 +37,15 @@ def test_a_parabola_diverges_at_every_rate_beyond_its_limit():
     ]  # fmt: skip
 
 
+def test_higher_derivatives_than_the_sixth_are_not_taken_for_none():
+    bounded = flip("x**2/2-x**8/8", 0.1)
+    assert predict(bounded, 2.001).verdict == "period-2"
+    x = descend(lambda v: v - v**7, 0.1, 2.001, 20_000)
+    assert sorted((x, -x)) == pytest.approx(predict(bounded, 2.001).orbit.points, abs=1e-9)
+    steep = flip("x**2/2+x**8/8", 0.1)
+    assert predict(steep, 2.001).verdict == "undecided"
+
+
 def test_a_symmetric_function_breaks_its_symmetry_before_it_doubles():
     edge = flip("2*sin(x)", -1.5)
     said = predict(edge, 1.65)

@@ -116,13 +116,11 @@ def test_a_start_near_a_factor_ends_on_the_orbit_balanced_or_not(alpha):
     noise = 1e-2 * random.normal(size=(2, 8, 8))
     y, z = factor_descent(alpha * factor + noise[0], factor / alpha + noise[1], target, rate, 8000)
     after = factor_descent(y, z, target, rate, 1)
+    exact = np.array(quartic_orbit(1.0, 1.02).points)
+    assert exact == pytest.approx((0.922606, 1.062634), abs=1e-6)
     for w in zip((y, z), after, strict=True):
         tops = sorted(np.linalg.norm(v, 2) / top for v in w)
-        assert tops == pytest.approx((0.922606, 1.062634), rel=1e-6)
-    exact = np.array(quartic_orbit(1.0, 1.02).points)
-    assert sorted(np.linalg.norm(v, 2) / top for v in (y, after[0])) == pytest.approx(
-        exact, rel=1e-8
-    )
+        assert tops == pytest.approx(exact, rel=1e-8)
 
 
 def test_divergence_lies_where_the_line_says_and_the_symmetric_model_stays():
@@ -130,7 +128,7 @@ def test_divergence_lies_where_the_line_says_and_the_symmetric_model_stays():
     target = np.diag([1.0, *np.full(7, 0.3)])
     for seed in range(5):
         start = np.random.default_rng(seed).normal(size=(2, 8, 8)) * np.sqrt(0.09 / 8)
-        assert factor_descent(*start, target, 1.50, 1500) is not None
+        assert factor_descent(*start, target, 1.50, 4000) is not None
         assert factor_descent(*start, target, 1.56, 4000) is None
     start = random.normal(size=(2, 3, 3)) * 0.2
     assert factor_descent(*start, np.eye(3), 1.05, 4000) is None

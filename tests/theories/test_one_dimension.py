@@ -109,6 +109,28 @@ def test_a_curve_without_slope_in_its_third_derivative_is_zero_up_to_rounding():
     assert edge.kind == "no orbit"
 
 
+def test_a_minimum_is_found_from_far_away_and_at_every_scale():
+    assert flip("exp(x)-x", 30.0).minimum == pytest.approx(0, abs=1e-9)
+    assert flip("exp(x)-x", 30.0).kind == "supercritical"
+    for scale in (1e-6, 1e6):
+        edge = flip(f"((x/{scale!r})**2-1)**2/4", scale)
+        assert edge.kind == "supercritical"
+        points = edge.orbit(1.05 * edge.stability_limit).points
+        assert points == pytest.approx((scale * 0.8728715609, scale * 1.0910894512), rel=1e-9)
+
+
+def test_where_all_derivatives_up_to_the_sixth_cancel_higher_ones_decide():
+    eighth = flip("x**2/2-x**8/8", 0.1)  # 2 a / (a - a^7) = eta at the orbit's half-amplitude a
+    assert eighth.kind == "degenerate" and eighth.order is None
+    assert eighth.half_amplitude(2.001) is None
+    low, high = eighth.orbit(2.001).points
+    assert high == pytest.approx((1 - 2 / 2.001) ** (1 / 6)) and low == pytest.approx(-high)
+    cancelled = flip("x**2/2+x**3/6+x**4/8", 0.1)  # 3 f3^2 = f2 f4, and the orbit lies before
+    assert cancelled.kind == "degenerate" and cancelled.criticality == 0
+    assert cancelled.orbit(2.001) is None and cancelled.orbit(1.999) is not None
+    assert flip("x**2/2+x**5/120", 0.1).kind == "degenerate"
+
+
 @pytest.mark.parametrize(
     ("text", "near", "word"),
     [
@@ -118,6 +140,7 @@ def test_a_curve_without_slope_in_its_third_derivative_is_zero_up_to_rounding():
         ("exp(x)", 0.0, "the search came to"),
         ("3", 0.0, "f'' > 0"),
         ("log(x)", -1.0, "near"),
+        ("x-log(x)", -1.0, "where the function is finite"),
         ("x**2", math.nan, "finite"),
     ],
 )

@@ -56,12 +56,13 @@ def orbit(
       dynascope orbit "2*sin(x)" --near -1.5 --from 0.9 --to 2.5 --out diagram.png
     """  # noqa: D301
     _check(learning_rate, first, last, start, out)
+    from dynascope.numerics.derivatives import derivatives
     from dynascope.theories.one_dimension import flip
 
     edge = flip(function, near)
     begin = edge.minimum - BELOW if start is None else start
-    if not math.isfinite(edge.slope(begin)):
-        raise bad("--start", begin, "a point where the function has a finite slope")
+    if not all(map(math.isfinite, derivatives(edge.f, begin, 1))):
+        raise bad("--start", begin, "a point where the function and its slope are finite")
     about = _about(function, edge)
     rates = _rates(learning_rate, first, last)
     rows = [_row(edge, rate, begin) for rate in rates]
@@ -187,6 +188,7 @@ def _print(
 _MEANING = {
     "supercritical": "beyond the limit a stable orbit of period 2 is born",
     "subcritical": "beyond the limit nothing near the minimum is stable",
+    "degenerate": "what is found beyond the limit is decided by higher derivatives",
     "no orbit": "beyond the limit there is no orbit of period 2",
 }
 

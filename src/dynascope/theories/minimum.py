@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dynascope.core.errors import bad
 
 MOST_STEPS = 200
-FLAT = 1e-9  # a curvature below this share of that at the start is none, as for x**4
+FLAT = 1e-9  # a curvature below this share of that close by is none, as for x**4
+BESIDE = 1e-3  # how far away close by is, in units of the place
 
 
 def find_minimum(
@@ -29,13 +30,14 @@ def find_minimum(
         1.0
     """
     if not math.isfinite(near) or not math.isfinite(slope(near)):
-        raise bad("near", near, "a point where the function and its slope are finite")
+        raise bad("near", near, "a point where the function has a finite slope")
     x, settled = _search(slope, curvature, float(near))
     if not settled:
         hint = f"the search came to x = {x:.6g}, where the slope is {slope(x):.3g}"
         raise bad("near", near, "a point near a minimum", hint)
     bend = curvature(x)
-    if not bend > FLAT * abs(curvature(near)):
+    aside = [curvature(x + side * BESIDE * max(1.0, abs(x))) for side in (-1, 1)]
+    if not bend > FLAT * max((abs(c) for c in aside if math.isfinite(c)), default=0.0):
         hint = f"the search ended at x = {x:.6g}, where f'' = {bend:.6g}"
         raise bad("near", near, "a point near a minimum, where f'' > 0", hint)
     return x

@@ -25,7 +25,7 @@ from dynascope.numerics.derivatives import derivatives, scalar
 from dynascope.numerics.expressions import parse
 from dynascope.theories.minimum import find_minimum
 
-Kind = Literal["supercritical", "subcritical", "no orbit"]
+Kind = Literal["supercritical", "subcritical", "degenerate", "no orbit"]
 HIGHEST = 6  # derivatives are taken up to this order
 ROUNDING = 1e-9  # derivatives below this share of f2, in units of the minimum's place, are zero
 STEP, GROWTH, PLACES = 0.02, 1.03, 150  # along the curve of orbits, in units of `Flip.length`
@@ -84,17 +84,18 @@ class Flip:
     @property
     def order(self) -> int | None:
         """Order of the lowest derivative beyond the second that is not zero; None if all are."""
-        unit = max(1.0, abs(self.minimum))
-        small = ROUNDING * self.derivatives[2]
-        orders = range(3, HIGHEST + 1)
-        return next((k for k in orders if abs(self.derivatives[k]) * unit ** (k - 2) > small), None)
+        return next((k for k in range(3, HIGHEST + 1) if not self._vanishes(k)), None)
 
     @property
     def kind(self) -> Kind:
-        """What the limit is, by Theorem 3.1 (order 3) or Lemma 3.2 (order 4 and more)."""
-        if self.order is None or self._leading() == 0:
-            return "no orbit"
-        return "supercritical" if self._leading() > 0 else "subcritical"
+        """What the limit is, by Theorem 3.1 (order 3) or Lemma 3.2 (order 4 and more).
+
+        A parabola has no orbit. Any other function whose derivatives up to order 6 cancel is
+        degenerate: higher ones decide.
+        """
+        if self._leading() != 0:
+            return "supercritical" if self._leading() > 0 else "subcritical"
+        return "no orbit" if self._is_parabola() else "degenerate"
 
     @property
     def length(self) -> float:
@@ -108,7 +109,7 @@ class Flip:
         sqrt(6 kappa f2^2 / (3 f3^2 - f2 f4)), or (-120 kappa f2 / f6)^(1/4) where f3 = f4 = 0.
         """
         kappa = check_rate(learning_rate) / self.stability_limit - 1
-        if self.kind == "no orbit" or kappa * self._leading() < 0:
+        if self._leading() == 0 or kappa * self._leading() < 0:
             return None
         return self.length * abs(kappa) ** (1 / self._power())
 
@@ -175,11 +176,24 @@ class Flip:
 
     def _leading(self) -> float:
         """Factor in kappa = leading * a^power, to lowest order; 0 if all vanish up to order 6."""
-        _, _, f2, _, _, _, f6 = self.derivatives
+        _, _, f2, f3, f4, _, f6 = self.derivatives
         if self._power() == 4:
-            return -f6 / (120 * f2)
-        zero = self.order is None or abs(self.criticality) <= ROUNDING * f2**2
+            return 0.0 if self._vanishes(6) else -f6 / (120 * f2)
+        terms = 3 * f3**2 + abs(f2 * f4)  # the criticality is their difference
+        zero = self.order is None or abs(self.criticality) <= ROUNDING * terms
         return 0.0 if zero else self.criticality / (6 * f2**2)
+
+    def _vanishes(self, k: int) -> bool:
+        unit = max(1.0, abs(self.minimum))
+        return abs(self.derivatives[k]) * unit ** (k - 2) <= ROUNDING * self.derivatives[2]
+
+    def _is_parabola(self) -> bool:
+        """Whether the slope is a straight line, as far as a length to both sides."""
+        f2 = self.derivatives[2]
+        away = [share * self.length for share in (-1.0, -0.3, 0.3, 1.0)]
+        return all(
+            abs(self.slope(self.minimum + a) - f2 * a) <= ROUNDING * f2 * self.length for a in away
+        )
 
     def _power(self) -> int:
         return 4 if self.order in (5, 6) else 2
@@ -248,9 +262,14 @@ def flip(f: str | Callable, near: float) -> Flip:
     """
     function = parse(f) if isinstance(f, str) else f
     name = f if isinstance(f, str) else getattr(f, "__name__", "f")
-    slope, curvature = (scalar(function, k) for k in (1, 2))
+    value, slope, curvature = (scalar(function, k) for k in (0, 1, 2))
+    if not math.isfinite(value(near)):  # slopes can be finite all the same, as that of log is
+        raise bad("near", near, "a point where the function is finite")
     minimum = find_minimum(slope, curvature, near)
     found = derivatives(function, minimum, HIGHEST)
+    if not math.isfinite(found[0]):
+        hint = f"the search ended at x = {minimum:.6g}, where the function is not finite"
+        raise bad("near", near, "a point near a minimum", hint)
     return Flip(name, minimum, found, function, slope, curvature)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from dynascope.data import present
 from dynascope.studies import studies
+from dynascope.studies.expressiveness.rooted_classes import Found
 
 ALWAYS = {
     "small-graphs-adjacency": "holds",
@@ -15,6 +16,41 @@ ALWAYS = {
 }
 ON_CORA = {"table-2-1-cora": "holds", "gap-at-two-rounds": "holds"}
 ON_IMDB = {"table-a-1-imdb-binary": "holds", "table-a-1-imdb-binary-printed": "fails"}
+
+
+# The numbers of the thesis, written out a second time.
+NODES = {
+    "cora": [(37, 1589, 2301, 2363, 2365), (37, 756, 2158, 2359, 2365)],
+    "citeseer": [(31, 984, 1855, 2074, 2122), (31, 506, 1550, 2019, 2115)],
+    "pubmed": [(82, 8059, 12814, 12990, 12998), (82, 3762, 12014, 12979, 12998)],
+}
+GRAPHS = {"imdb-binary": (51, 537), "imdb-multi": (49, 387), "reddit-binary": (781, 1998),
+          "reddit-multi-5k": (1365, 4999), "collab": (294, 4080)}  # fmt: skip
+
+
+def verdicts_of_tables(change):
+    """Verdicts if the data sets had the printed numbers, but for one that `change` names."""
+    nodes = {n: dict(zip(("wl", "adjacency"), ([1, *row, row[-1]] for row in rows)))
+             for n, rows in NODES.items()}  # fmt: skip
+    graphs = {n: {f: [a, b, b, b] for f in ("wl", "adjacency")} for n, (a, b) in GRAPHS.items()}
+    name, family, depth = change
+    (nodes | graphs)[name][family][depth] += 1
+    atlas = {n: dict.fromkeys(("wl", "adjacency", "self_loop", "injective"), [1] * 8)
+             for n in (5, 6)}  # fmt: skip
+    study = studies.get("rooted-classes").at("smoke")
+    claims = study.judge(Found(nodes, graphs, atlas, {5: 1, 6: 1}, [0, 1]))
+    found = {c.id.split("/")[1]: c.verdict for c in claims}
+    return {k: v for k, v in found.items() if k.startswith("table") and "printed" not in k}
+
+
+@pytest.mark.parametrize("name", [*NODES, *GRAPHS])
+@pytest.mark.parametrize("family", ["wl", "adjacency"])
+def test_each_table_is_judged_by_its_own_data_set(name, family):
+    table = f"table-2-1-{name}" if name in NODES else f"table-a-1-{name}"
+    for depth in range(1, 6) if name in NODES else range(3):
+        found = verdicts_of_tables((name, family, depth))
+        assert {k for k, v in found.items() if v == "fails"} == {table}
+        assert len(found) == 8 and set(found.values()) == {"holds", "fails"}
 
 
 def test_claims_on_built_in_graphs_are_decided(verdicts):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 import xarray as xr
 
 from dynascope.studies import studies
-from dynascope.studies.expressiveness.walk_counting import RATE, best_rate
+from dynascope.studies.expressiveness.walk_counting import RATE, SHORT, Found, best_rate
 
 WANTED = {
     "gin-best-regular": "holds",
@@ -62,3 +65,44 @@ def test_the_rate_with_the_smallest_training_error_counts_seed_by_seed():
     chosen = best_rate(run)
     assert chosen["loss"].values[:, -1].tolist() == [0.2, 0.1]
     assert chosen["held_out_error"].values[:, -1].tolist() == [-0.2, -0.1]
+
+
+# Held-out errors as printed in Table 2.2, on Cora and on the regular graph.
+TABLE = {
+    "cora": {"GIN": 9.72e-7, "GA-MLP-A": 1.56e-1, "GA-MLP-A+": 6.44e-2,
+             "GA-MLP-GCN": 5.79e-1, "GA-MLP-GCN+": 5.79e-1, SHORT: 0.9},
+    "regular": {"GIN": 2.61e-4, "GA-MLP-A": 2.13e-2, "GA-MLP-A+": 2.13e-2,
+                "GA-MLP-GCN": 1.58e-1, "GA-MLP-GCN+": 1.52e-1, SHORT: 0.9},
+}  # fmt: skip
+
+
+def judged(graph="regular", model="GIN", factor=1.0, floor=0.0):
+    """Verdicts of the paper's scale if errors were the printed ones but for one of them."""
+    study = replace(studies.get("walk-counting").at("paper"), graphs=("regular", "cora"))
+    seeds = np.array([0.99, 1.0, 1.01])
+    errors = {g: {name: e * seeds for name, e in row.items()} for g, row in TABLE.items()}
+    errors[graph][model] = errors[graph][model] * factor
+    floors = {g: {"GIN": 0.0, "GA-MLP-A": 0.01} for g in TABLE}
+    floors[graph]["GIN"] = floor
+    claims = study.judge(Found({}, errors, errors, floors))
+    return {claim.id.split("/")[1]: claim.verdict for claim in claims}
+
+
+@pytest.mark.parametrize(
+    ("change", "failing"),
+    [
+        ({}, set()),
+        ({"factor": 2.5}, set()),
+        ({"factor": 4.0}, {"table-2-2-gin"}),
+        ({"factor": 100.0}, {"gin-best-regular", "table-2-2-gin"}),
+        ({"graph": "cora", "factor": 1e5}, {"gin-best-cora"}),
+        ({"graph": "cora", "model": "GA-MLP-A+", "factor": 1e-6}, {"gin-best-cora"}),
+        ({"model": "GA-MLP-A", "factor": 1.7}, {"table-2-2-adjacency"}),
+        ({"graph": "cora", "floor": 1e-9}, {"floor-cora"}),
+        ({"floor": 1e-9}, {"floor-regular"}),
+    ],
+)
+def test_claims_that_need_cora_or_long_training_read_their_numbers(change, failing):
+    found = judged(**change)
+    assert {name for name, verdict in found.items() if verdict == "fails"} == failing
+    assert {found[name] for name in set(found) - failing} == {"holds"}

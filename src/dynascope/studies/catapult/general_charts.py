@@ -6,12 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from dynascope.core.charts import Chart, Line, Mark, Panel
+from dynascope.core.charts import Chart, Line, Mark, Panel, Points, Reference
 from dynascope.studies.base import chart
+from dynascope.studies.catapult.general_pictures import (
+    CONVOLUTION,
+    DENSE,
+    NAMES,
+    NETWORK,
+    QUADRATIC,
+    Tops,
+)
 from dynascope.studies.catapult.general_runs import Curves
 from dynascope.studies.catapult.general_trends import GAMMAS, MULTIPLES, PRINTED, RATES, USUAL
 
-SHOWN = 60  # steps
+SHOWN, TERMS_SHOWN = 60, 20  # steps
 SHOWN_RATES = (1.9, 2.4, 2.8, 3.6, 4.1)
 
 
@@ -86,28 +94,44 @@ def network_by_rate(study: Any, found: Any) -> Chart:
     )  # fmt: skip
 
 
+def _terms(tops: Tops, architecture: str, data: str) -> tuple[Panel, ...]:
+    """Loss, bend and fall over time, each for the network and its quadratic model."""
+    loss: list[Mark] = []
+    bend: list[Mark] = [Reference("y", 0)]
+    fall: list[Mark] = [Reference("y", 0)]
+    for group, model in enumerate((NETWORK, QUADRATIC)):
+        top = tops[architecture, model][data][0]
+        steps = np.arange(TERMS_SHOWN)
+        loss.append(Line(steps, top.loss[:TERMS_SHOWN], model, group=group))
+        loss.append(Points(steps, top.along[:TERMS_SHOWN], "its part along p1", group=group))
+        bend.append(Line(steps, top.bend[:TERMS_SHOWN], group=group))
+        fall.append(Line(steps, top.fall[:TERMS_SHOWN], group=group))
+    return (
+        Panel(tuple(loss), f"loss, {NAMES[data]}", "step", "loss"),
+        Panel(tuple(bend), "p1^T R_f p1", "step", "bend of the residual"),
+        Panel(tuple(fall), "p1^T R_K p1", "step", "fall of the kernel"),
+    )
+
+
+def _top_chart(found: Any, architecture: str, name: str, title: str) -> Chart:
+    panels = [_terms(found.tops, architecture, data) for data in found.tops[architecture, NETWORK]]
+    return Chart(
+        name, title,
+        "Both terms rise with the loss and stay positive while it is large, which brings it down; "
+        "dots are the part of the loss along the top eigenvector p1.",
+        sum(panels, ()),
+    )  # fmt: skip
+
+
 @chart
 def top_eigenspace(study: Any, found: Any) -> Chart:
     """Figs. B.2 and B.3: the loss and both terms along the top eigenvector."""
-    panels = []
-    for model, tops in found.tops.items():
-        top = tops[0]
-        steps = np.arange(len(top.bend))[: SHOWN // 3]
-        shown = slice(0, len(steps))
-        panels.append(
-            Panel(
-                (
-                    Line(steps, top.loss[shown], "loss"),
-                    Line(steps, top.along[shown], "part along p1", "theory", 0),
-                    Line(steps, 10 * top.bend[shown], "10 x bend"),
-                    Line(steps, top.fall[shown], "fall of lambda1"),
-                ),
-                model, "step", "",
-            )
-        )  # fmt: skip
-    return Chart(
-        "top-eigenspace", f"The catapult happens along the top eigenvector ({study.pictures.data})",
-        "Bend is p1^T R_f p1, fall is p1^T R_K p1. Both rise with the loss and stay positive while "
-        "it is large, which brings it down.",
-        tuple(panels),
-    )  # fmt: skip
+    title = f"Two layers of width {study.width:,}: the catapult is along the top eigenvector"
+    return _top_chart(found, DENSE, "top-eigenspace", title)
+
+
+@chart
+def convolution_top_eigenspace(study: Any, found: Any) -> Chart:
+    """Figs. B.2 and B.3 for the convolution."""
+    title = f"A convolution of {study.channels:,} channels: the same"
+    return _top_chart(found, CONVOLUTION, "convolution-top-eigenspace", title)

@@ -1,33 +1,66 @@
-"""Runs of the study `quadratic-general` as plain arrays: general quadratic models, pictures."""
+"""Runs of the study `quadratic-general` as plain arrays, and the rates that they are run at."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from dynascope.core.randomness import key_for
-from dynascope.models import TwoLayerReLU
+from dynascope.models import CNN, TwoLayerReLU
+from dynascope.models.convolution import patches
 from dynascope.numerics.precision import precision
 from dynascope.tasks import TwoClasses
 
+CHANNELS = 16  # at once, so that 1,024 of them on whole pictures fit into memory
+
 
 @lru_cache(maxsize=64)
-def critical_rate(task: TwoClasses, width: int, seed: int) -> float:
+def critical_rate(task: TwoClasses, model: TwoLayerReLU | CNN, seed: int) -> float:
     """The rate n / lambda of the untrained network on a seed, for the mean of squares.
 
-    Layer by layer in numpy: a plan must not wait for compilation.
+    Layer by layer in numpy: a plan must not wait for compilation. A convolution has two layers
+    over pictures, in the scaling of the tangent kernel.
     """
     with precision("float64"):
-        x = np.asarray(task.samples(key_for(seed, "data"))[0])
-        params = TwoLayerReLU(width).build(task.input_size, 1).init(key_for(seed, "init"))
-        u, v = np.asarray(params["u"]), np.asarray(params["v"])
+        x = task.samples(key_for(seed, "data"))[0]
+        params = model.build(task.input_size, 1).init(key_for(seed, "init"))
+        if isinstance(model, TwoLayerReLU):
+            kernel = _dense_kernel(np.asarray(x), np.asarray(params["u"]), np.asarray(params["v"]))
+        else:
+            kernel = _convolution_kernel(model, np.asarray(_seen(model, x)), params)
+    return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
+
+
+def _dense_kernel(x: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     reach = x @ u.T
     hidden, through = np.maximum(reach, 0), (reach >= 0) * v
-    kernel = ((through @ through.T) * (x @ x.T) + hidden @ hidden.T) / u.size
-    return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
+    return ((through @ through.T) * (x @ x.T) + hidden @ hidden.T) / u.size
+
+
+def _seen(model: CNN, x: Any) -> Any:
+    """What the window sees, (sample, place, number)."""
+    assert model.shape is not None
+    return patches(x.reshape(-1, *model.shape), model.window, 2).reshape(
+        len(x), -1, model.window**2 * model.shape[-1]
+    )
+
+
+def _convolution_kernel(model: CNN, seen: np.ndarray, params: Any) -> np.ndarray:
+    count, places, size = seen.shape
+    first = np.asarray(params[0]["weight"]).reshape(model.channels, size)
+    second = np.asarray(params[1]["weight"]).reshape(places, model.channels)
+    kernel = np.zeros((count, count))
+    for start in range(0, model.channels, CHANNELS):
+        some = slice(start, start + CHANNELS)
+        reach = seen @ first[some].T  # (sample, place, channel)
+        hidden = np.maximum(reach, 0).reshape(count, -1)
+        through = (reach > 0) * second[:, some]
+        moved = (through.transpose(0, 2, 1) @ seen).reshape(count, -1)  # d f / d first
+        kernel += hidden @ hidden.T + moved @ moved.T
+    return kernel / (places * model.channels * size)
 
 
 class Curves(NamedTuple):
@@ -60,33 +93,3 @@ def curves(run: xr.Dataset) -> Curves:
     norms = np.full(len(flat), np.nan)
     norms[fine] = np.linalg.eigvalsh(flat[fine])[:, -1]
     return Curves(run["loss"].values, norms.reshape(kernels.shape[:-2]))
-
-
-class Top(NamedTuple):
-    """Descent confined to the kernel's top eigenvector p1(t), one seed; arrays are (step,)."""
-
-    loss: np.ndarray  # mean of squares
-    along: np.ndarray  # its part along p1(t)
-    second: np.ndarray  # its part along p2(t)
-    value: np.ndarray  # lambda1(t)
-    bend: np.ndarray  # p1^T R_f p1, one shorter
-    fall: np.ndarray  # p1^T R_K p1, one shorter
-
-
-def top_eigenspace(run: xr.Dataset, labels: np.ndarray, rate: float) -> Top:
-    """The terms of (B.13), (B.14) along p1(t); `rate` is for the mean of squares.
-
-    R_f is defined only through what it does: <p1, r'> = (1 - eta lambda1 + p1^T R_f p1) <p1, r>.
-    """
-    kernels, r = run["tangent_kernel"].values, run["training_output"].values - labels
-    values, vectors = np.linalg.eigh(kernels)
-    first, second, n = vectors[..., -1], vectors[..., -2], r.shape[-1]
-    eta = 2 * rate / n
-    now = np.einsum("ti,ti->t", first[:-1], r[:-1])
-    after = np.einsum("ti,ti->t", first[:-1], r[1:])
-    seen = np.einsum("ti,tij,tj->t", first[:-1], kernels[1:], first[:-1])
-    return Top(
-        np.mean(r**2, axis=-1), np.einsum("ti,ti->t", first, r) ** 2 / n,
-        np.einsum("ti,ti->t", second, r) ** 2 / n, values[:, -1],
-        after / now - 1 + eta * values[:-1, -1], values[:-1, -1] - seen,
-    )  # fmt: skip

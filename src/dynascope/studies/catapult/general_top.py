@@ -1,122 +1,130 @@
 """Claims about the top eigenspace of the kernel on pictures (004 Figs. B.2, B.3).
 
-Bound by the study `quadratic-general`. Along the top eigenvector p1(t) a step is
-<p1, r'> = (1 - eta lambda1 + a) <p1, r> and p1^T K' p1 = lambda1 - b: `bend` is a, `fall` is b.
-The loss is large where it is above its first value.
+Bound by the study `quadratic-general`, once for each architecture and model. Along the top
+eigenvector p1(t) a step is <p1, r'> = (1 - eta lambda1 + a) <p1, r> and p1^T K' p1 = lambda1 - b:
+`bend` is a, `fall` is b. The loss is large where it is above its first value.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynascope.studies.base import claim
-from dynascope.studies.catapult.general_runs import Top
-from dynascope.studies.catapult.slopes import log_slope
+from dynascope.studies.catapult.general_pictures import (
+    CONVOLUTION,
+    DENSE,
+    NAMES,
+    NETWORK,
+    QUADRATIC,
+    Kind,
+    Top,
+)
+from dynascope.studies.catapult.variants import variant
 from dynascope.studies.comparisons import Evidence, at_least, compare, near, single
+from dynascope.studies.slopes import log_slope
 
-QUADRATIC, NETWORK = "quadratic model", "network"
+
+class Subject(NamedTuple):
+    """What a claim is about."""
+
+    kind: Kind
+    slug: str  # before that of the property
+    words: str
+    source: str
+
+
+QUADRATIC_DENSE = Subject((DENSE, QUADRATIC), "", "the quadratic model", "004 Fig. B.2")
+NETWORK_DENSE = Subject((DENSE, NETWORK), "network-", "the network", "004 Fig. B.3")
+QUADRATIC_CONVOLUTION = Subject(
+    (CONVOLUTION, QUADRATIC), "convolution-", "the convolution's quadratic model", "004 Fig. B.2"
+)
+NETWORK_CONVOLUTION = Subject(
+    (CONVOLUTION, NETWORK), "convolution-network-", "the convolutional network", "004 Fig. B.3"
+)
 
 
 def _large(top: Top) -> np.ndarray:
     return top.loss[:-1] > top.loss[0]
 
 
-def _positive(found: Any, model: str) -> Evidence:
-    """Share of steps with a large loss, and after the peak with a small one, of both signs +."""
-
-    def shares(late: bool) -> list[float]:
-        kept = []
-        for top in found.tops[model]:
-            steps = np.arange(len(top.bend)) > top.loss.argmax()
-            chosen = steps & ~_large(top) if late else _large(top)
-            kept.append(float(((top.bend > 0) & (top.fall > 0))[chosen].mean()))
-        return kept
-
-    words = "after the catapult, with a small loss"
-    return compare(at_least(1), single(min(shares(False))), (words, single(max(shares(True)))))
+def _listed(values: dict[str, float]) -> str:
+    return "; ".join(f"{NAMES[data]} {value:.3f}" for data, value in values.items()) + "."
 
 
-def _scale(found: Any, model: str) -> Evidence:
+def positive(subject: Subject) -> Callable:
+    """The claim that both terms are positive while the loss is large, on every data set."""
+    words = f"While the loss of {subject.words} is large, p1^T R_f p1 and p1^T R_K p1 are positive."
+    return variant(
+        f"{subject.slug}terms-positive", words, subject.source, _positive, kind=subject.kind
+    )
+
+
+def _positive(study: Any, found: Any, kind: Kind) -> Evidence:
+    """Share of such steps, and of steps after the peak with a small loss; worst seeds."""
+    tops = found.tops[kind]
+    kept = {d: min(_share_positive(t, late=False) for t in own) for d, own in tops.items()}
+    late = max(_share_positive(t, late=True) for own in tops.values() for t in own)
+    control = ("after the catapult, with a small loss", single(late))
+    return compare(at_least(1), single(min(kept.values())), control, _listed(kept))
+
+
+def _share_positive(top: Top, *, late: bool) -> float:
+    after = np.arange(len(top.bend)) > top.loss.argmax()
+    chosen = after & ~_large(top) if late else _large(top)
+    return float(((top.bend > 0) & (top.fall > 0))[chosen].mean())
+
+
+def scale(subject: Subject) -> Callable:
+    """The claim that both terms grow in proportion to the loss, on every data set."""
+    words = f"While the loss of {subject.words} rises, both terms grow in proportion to it."
+    slug = f"{subject.slug}terms-scale-with-loss"
+    return variant(slug, words, subject.source, _scale, kind=subject.kind)
+
+
+def _scale(study: Any, found: Any, kind: Kind) -> Evidence:
     """Slope in the loss of both terms, the one farthest from 1; that of lambda1 itself."""
-    slopes, values = [], []
-    for top in found.tops[model]:
-        # While it rises: in the fall lambda1 is smaller, and with it both terms.
-        chosen = _large(top) & (np.arange(len(top.bend)) <= top.loss.argmax())
-        loss = top.loss[:-1][chosen]
-        slopes += [log_slope(loss, term[chosen]) for term in (top.bend, top.fall)]
-        values.append(log_slope(loss, top.value[:-1][chosen]))
-    worst = max(slopes, key=lambda s: abs(s - 1))
-    return compare(near(1, 0.25), single(worst), ("lambda1 itself", single(max(values))))
+    tops = found.tops[kind]
+    slopes = {d: _farthest([s for top in own for s in _slopes(top)]) for d, own in tops.items()}
+    values = [log_slope(*_rising(t, t.value[:-1])) for own in tops.values() for t in own]
+    control = ("lambda1 itself", single(max(values)))
+    worst = _farthest(list(slopes.values()))
+    return compare(near(1, 0.25), single(worst), control, _listed(slopes))
 
 
-def _spike(found: Any, model: str) -> Evidence:
-    """Share of the loss along p1 and p2 at the peak, worst seed."""
-    first, second = [], []
-    for top in found.tops[model]:
-        at = int(top.loss.argmax())
-        first.append(top.along[at] / top.loss[at])
-        second.append(top.second[at] / top.loss[at])
-    control = ("along the second eigenvector", single(max(second)))
-    return compare(at_least(0.9), single(min(first)), control)
+def _rising(top: Top, term: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Loss and term while the loss is large and rises: later lambda1 is smaller, and both terms."""
+    chosen = _large(top) & (np.arange(len(top.bend)) <= top.loss.argmax())
+    return top.loss[:-1][chosen], term[chosen]
 
 
-@claim(
-    "terms-positive",
-    "While the loss of the quadratic model is large, p1^T R_f p1 and p1^T R_K p1 are positive.",
-    "004 Fig. B.2",
-)
-def positive(study: Any, found: Any) -> Evidence:
-    """Share of such steps."""
-    return _positive(found, QUADRATIC)
+def _slopes(top: Top) -> list[float]:
+    return [log_slope(*_rising(top, term)) for term in (top.bend, top.fall)]
 
 
-@claim(
-    "terms-scale-with-loss",
-    "While the loss of the quadratic model rises, both terms grow in proportion to it.",
-    "004 Fig. B.2",
-)
-def scale(study: Any, found: Any) -> Evidence:
-    """Slope of each term in the loss."""
-    return _scale(found, QUADRATIC)
+def _farthest(slopes: list[float]) -> float:
+    """The slope farthest from 1; a term that is not positive has none, which is farthest."""
+    return max(slopes, key=lambda s: np.inf if np.isnan(s) else abs(s - 1))
 
 
-@claim(
-    "spike-along-p1",
-    "At least nine tenths of the quadratic model's highest loss lie along p1.",
-    "004 Fig. B.2",
-)
-def spike(study: Any, found: Any) -> Evidence:
-    """Share of the loss along p1."""
-    return _spike(found, QUADRATIC)
+def spike(subject: Subject) -> Callable:
+    """The claim that the spike lies along p1, on every data set."""
+    words = f"At least nine tenths of the highest loss of {subject.words} lie along p1."
+    return variant(
+        f"{subject.slug}spike-along-p1", words, subject.source, _spike, kind=subject.kind
+    )
 
 
-@claim(
-    "network-terms-positive",
-    "While the loss of the network is large, p1^T R_f p1 and p1^T R_K p1 are positive.",
-    "004 Fig. B.3",
-)
-def network_positive(study: Any, found: Any) -> Evidence:
-    """Share of such steps."""
-    return _positive(found, NETWORK)
+def _spike(study: Any, found: Any, kind: Kind) -> Evidence:
+    """Share of the loss along p1 and p2 at the peak, worst seeds."""
+    tops = found.tops[kind]
+    first = {d: min(_share_at_peak(t, t.along) for t in own) for d, own in tops.items()}
+    second = max(_share_at_peak(t, t.second) for own in tops.values() for t in own)
+    control = ("along the second eigenvector", single(second))
+    return compare(at_least(0.9), single(min(first.values())), control, _listed(first))
 
 
-@claim(
-    "network-terms-scale-with-loss",
-    "While the loss of the network rises, both terms grow in proportion to it.",
-    "004 Fig. B.3",
-)
-def network_scale(study: Any, found: Any) -> Evidence:
-    """Slope of each term in the loss."""
-    return _scale(found, NETWORK)
-
-
-@claim(
-    "network-spike-along-p1",
-    "At least nine tenths of the network's highest loss lie along p1.",
-    "004 Fig. B.3",
-)
-def network_spike(study: Any, found: Any) -> Evidence:
-    """Share of the loss along p1."""
-    return _spike(found, NETWORK)
+def _share_at_peak(top: Top, part: np.ndarray) -> float:
+    at = int(top.loss.argmax())
+    return float(part[at] / top.loss[at])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynascope.studies.base import claim
-from dynascope.studies.catapult.slopes import log_slope
+from dynascope.studies.catapult.variants import variant
 from dynascope.studies.comparisons import (
     Evidence,
     at_least,
@@ -21,6 +21,7 @@ from dynascope.studies.comparisons import (
     near,
     single,
 )
+from dynascope.studies.slopes import log_slope
 
 GAMMAS = (1e-2, 1e-3, 1e-4, 1e-5)
 RATES = (1.5, 1.9, 2.1, 2.4, 2.8, 3.2, 3.6, 3.9, 4.1)
@@ -70,54 +71,16 @@ def kernel_by_gamma(study: Any, found: Any) -> Evidence:
     return compare(at_most(0.1), single(gammas), ("over rates", single(rates)))
 
 
-@claim(
-    "peak-by-rate-as-printed",
-    "A larger rate makes a higher peak, up to where descent diverges.",
-    "004 Fig. B.4 a",
-)
-def peak_by_rate_as_printed(study: Any, found: Any) -> Evidence:
-    """Smallest ratio of successive peaks from 2.1 to 3.9, over seeds."""
-    return _peak_by_rate(found, _at(2.1, 2.4, 2.8, 3.2, 3.6, 3.9))
-
-
-@claim(
-    "peak-by-rate",
-    "A larger rate makes a higher peak from 2.1 to 2.8.",
-    "004 Fig. B.4 a, restricted",
-)
-def peak_by_rate(study: Any, found: Any) -> Evidence:
-    """Smallest ratio of successive peaks."""
-    return _peak_by_rate(found, _at(2.1, 2.4, 2.8))
-
-
-def _peak_by_rate(found: Any, rates: list[int]) -> Evidence:
+def _peak_by_rate(study: Any, found: Any, rates: list[int]) -> Evidence:
+    """Smallest ratio of successive peaks, over seeds."""
     peaks = found.general.peak[USUAL]
     below = _steps(peaks[_at(1.5, 1.9)]).min()
     least = float(_steps(peaks[rates]).min())
     return compare(at_least(1.05), single(least), ("from 1.5 to 1.9", single(float(below))))
 
 
-@claim(
-    "kernel-by-rate-as-printed",
-    "A larger rate makes the kernel fall further, up to where descent diverges.",
-    "004 Fig. B.4 a",
-)
-def kernel_by_rate_as_printed(study: Any, found: Any) -> Evidence:
-    """Largest ratio of successive last kernels from 2.1 to 3.9, over seeds."""
-    return _kernel_by_rate(found, _at(2.1, 2.4, 2.8, 3.2, 3.6, 3.9))
-
-
-@claim(
-    "kernel-by-rate",
-    "A larger rate makes the kernel fall further from 2.1 to 2.8.",
-    "004 Fig. B.4 a, restricted",
-)
-def kernel_by_rate(study: Any, found: Any) -> Evidence:
-    """Largest ratio of successive last kernels."""
-    return _kernel_by_rate(found, _at(2.1, 2.4, 2.8))
-
-
-def _kernel_by_rate(found: Any, rates: list[int]) -> Evidence:
+def _kernel_by_rate(study: Any, found: Any, rates: list[int]) -> Evidence:
+    """Largest ratio of successive last kernels, over seeds."""
     kernels = found.general.norm[USUAL, ..., -1]
     below = _steps(kernels[_at(1.5, 1.9)]).max()
     most = float(np.nanmax(_steps(kernels[rates])))
@@ -128,6 +91,37 @@ def _kernel_by_rate(found: Any, rates: list[int]) -> Evidence:
         at_most(0.99), single(most), ("from 1.5 to 1.9", single(float(below))),
         f"Last kernels of the first seed: {listed}.",
     )  # fmt: skip
+
+
+ALL_CATAPULTS, SOME_CATAPULTS = _at(2.1, 2.4, 2.8, 3.2, 3.6, 3.9), _at(2.1, 2.4, 2.8)
+peak_by_rate_as_printed = variant(
+    "peak-by-rate-as-printed",
+    "A larger rate makes a higher peak, up to where descent diverges.",
+    "004 Fig. B.4 a",
+    _peak_by_rate,
+    rates=ALL_CATAPULTS,
+)
+peak_by_rate = variant(
+    "peak-by-rate",
+    "A larger rate makes a higher peak from 2.1 to 2.8.",
+    "004 Fig. B.4 a, restricted",
+    _peak_by_rate,
+    rates=SOME_CATAPULTS,
+)
+kernel_by_rate_as_printed = variant(
+    "kernel-by-rate-as-printed",
+    "A larger rate makes the kernel fall further, up to where descent diverges.",
+    "004 Fig. B.4 a",
+    _kernel_by_rate,
+    rates=ALL_CATAPULTS,
+)
+kernel_by_rate = variant(
+    "kernel-by-rate",
+    "A larger rate makes the kernel fall further from 2.1 to 2.8.",
+    "004 Fig. B.4 a, restricted",
+    _kernel_by_rate,
+    rates=SOME_CATAPULTS,
+)
 
 
 @claim(

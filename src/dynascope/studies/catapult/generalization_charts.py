@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -17,12 +17,12 @@ LABELS: dict[str, tuple[str, Role]] = {
 }
 
 
-def loss_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
+def loss_chart(name: str, title: str, found: Mapping[str, Panel]) -> Chart:
     """Best test loss over training against the learning rate."""
-    panels = [_panel(p, names[n], Curve.settled, "best test loss") for n, p in found.items()]
+    panels = [_panel(p, Curve.settled, "best test loss") for p in found.values()]
     return Chart(
-        "losses",
-        "Best test loss against the learning rate",
+        name,
+        f"Best test loss against the learning rate: {title}",
         "Mean over seeds, for the network with their range; rates at which a seed diverges are "
         "left out. Look at the critical rate: to its left the three models agree, to its right "
         "the linear one is gone and the other two first go on falling; towards twice the rate "
@@ -31,12 +31,12 @@ def loss_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
     )
 
 
-def accuracy_chart(found: dict[str, Panel], names: dict[str, str]) -> Chart:
+def accuracy_chart(name: str, title: str, found: Mapping[str, Panel]) -> Chart:
     """Best test accuracy over training against the learning rate."""
-    panels = [_panel(p, names[n], _accuracy, "best test accuracy") for n, p in found.items()]
+    panels = [_panel(p, _accuracy, "best test accuracy") for p in found.values()]
     return Chart(
-        "accuracies",
-        "Best test accuracy against the learning rate",
+        name,
+        f"Best test accuracy against the learning rate: {title}",
         "Mean over seeds, for the network with their range. Look at whether accuracy follows the "
         "loss past the critical rate; on small test sets it moves in coarse steps.",
         tuple(panels),
@@ -47,9 +47,7 @@ def _accuracy(curve: Curve) -> np.ndarray:
     return np.where(curve.trained, curve.accuracy, np.nan)
 
 
-def _panel(
-    panel: Panel, title: str, read: Callable[[Curve], np.ndarray], y_label: str
-) -> charts.Panel:
+def _panel(panel: Panel, read: Callable[[Curve], np.ndarray], y_label: str) -> charts.Panel:
     marks: list[Mark] = []
     for group, (kind, (label, role)) in enumerate(LABELS.items()):
         values = read(panel.curves[kind])
@@ -63,4 +61,4 @@ def _panel(
             ends = {"low": y.min(axis=1), "high": y.max(axis=1)} if kind == "network" else {}
             marks.append(Line(x, y.mean(axis=1), label, role, group, **ends))
     marks.append(Reference("x", 1.0, "critical rate"))
-    return charts.Panel(tuple(marks), title, "learning rate / critical rate", y_label)
+    return charts.Panel(tuple(marks), panel.title, "learning rate / critical rate", y_label)

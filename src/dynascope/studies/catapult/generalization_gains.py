@@ -19,6 +19,13 @@ def comparable(panel: Panel) -> bool:
     return bool((panel.ratio.max(axis=1) < 1).any() and (panel.ratio.min(axis=1) > 1).any())
 
 
+def difference(panel: Panel, rates: np.ndarray) -> float:
+    """Spread of the three best losses over their smallest, seeds averaged, at width 2,000."""
+    best = np.array([c.best[rates].mean(axis=1) for c in panel.curves.values()])
+    spread = (best.max(axis=0) - best.min(axis=0)) / best.min(axis=0)
+    return float(spread.max() * (panel.setting.width / 2000) ** 0.5)
+
+
 def share_below(panels: list[Panel], kind: str) -> float:
     """Share of runs that trained if and only if their rate was below critical."""
     agree = [(p.curves[kind].trained == (p.ratio < 1))[np.abs(p.ratio - 1) > EDGE] for p in panels]

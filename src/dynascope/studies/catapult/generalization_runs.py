@@ -1,12 +1,15 @@
 """Network, linear model and quadratic model over learning rates: what is run, what is read off.
 
-Rates are laid out in units of the critical rate of the infinitely wide ReLU network, which
-needs no run; every seed's own critical rate is then measured at its start, and ratios are to
-that one.
+Rates are laid out in units of the critical rate of a network that is much wider than those
+shown: infinitely wide for ReLU, which has a closed form, and drawn apart from all seeds for the
+other activations. Every seed's own critical rate is then measured at its start, and ratios are
+to that one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -25,6 +28,7 @@ from dynascope.theories import infinite_width_kernel, linear_descent
 
 RATE = "dynamics.learning_rate"
 PLACES = 8  # of an image, in each direction, that the layout of rates looks at
+DRAWN = 4096  # units of the network that lays out rates where there is no closed form
 
 
 class Start(NamedTuple):
@@ -56,35 +60,50 @@ class Curve(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What was found on one data set."""
+    """What was found with one setting."""
 
+    title: str
+    setting: Setting
     ratio: np.ndarray  # (rates, seeds) learning rate over the seed's critical rate
     critical: np.ndarray  # (seeds,)
     curves: dict[str, Curve]  # "network", "quadratic", "linear"
 
 
 def laid_out(setting: Setting, multiples: tuple[float, ...], seed: int) -> tuple[float, ...]:
-    """Learning rates: multiples of the infinitely wide network's critical rate."""
+    """Learning rates: multiples of the critical rate of a much wider network."""
     with precision("float32"):
         x = np.asarray(setting.task.samples(key_for(seed, "data"))[0])
-    kernel = _wide_kernel(setting.model, x)
+        kernel = wide_kernel(setting.model, x, seed)
     critical = len(x) / np.linalg.eigvalsh(kernel)[-1]
     return tuple(float(m * critical) for m in multiples)
 
 
-def _wide_kernel(model: Any, x: np.ndarray) -> np.ndarray:
-    if isinstance(model, MLP):
-        return infinite_width_kernel(x, model.depth)
-    # Every place of a two-layer convolution is a fully connected network of its own.
+def wide_kernel(model: Any, x: np.ndarray, seed: int) -> np.ndarray:
+    """(n, n) tangent kernel of the model's kind of network, much wider than itself.
+
+    Every place of a two-layer convolution is a fully connected network of its own, and the
+    kernel their mean.
+    """
+    seen = x[None] if isinstance(model, MLP) else _places(model, x)
+    kernel = _kernel_of(model, seen.shape[-1], seed)
+    return np.mean([kernel(place) for place in seen], axis=0)
+
+
+def _kernel_of(model: Any, inputs: int, seed: int) -> Callable[[np.ndarray], np.ndarray]:
+    """The kernel of rows of so many inputs, fully connected."""
+    if model.activation == "relu":
+        return partial(infinite_width_kernel, depth=model.depth)
+    network = MLP(model.depth, DRAWN, model.activation, parameterization="ntk").build(inputs, 1)
+    params = network.init(key_for(seed, "layout"))
+    return lambda x: np.asarray(tangent_kernel(network.apply, params, x), float)
+
+
+def _places(model: Any, x: np.ndarray) -> np.ndarray:
+    """(places, n, inputs) what the window sees at some places of the pictures."""
     *sides, channels = model.shape or (x.shape[1], 1)
-    seen = np.asarray(
-        patches(jnp.asarray(x).reshape(-1, *sides, channels), model.window, len(sides))
-    )
-    places = seen[(slice(None), *(slice(None, None, max(1, s // PLACES)) for s in sides))]
-    places = places.reshape(len(x), -1, places.shape[-1])
-    return np.mean(
-        [infinite_width_kernel(places[:, p], model.depth) for p in range(places.shape[1])], axis=0
-    )
+    seen = patches(jnp.asarray(x).reshape(-1, *sides, channels), model.window, len(sides))
+    some = seen[(slice(None), *(slice(None, None, max(1, s // PLACES)) for s in sides))]
+    return np.asarray(some.reshape(len(x), -1, some.shape[-1])).swapaxes(0, 1)
 
 
 def starts(setting: Setting, seeds: tuple[int, ...]) -> list[Start]:

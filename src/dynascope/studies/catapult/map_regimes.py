@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dynascope.studies.base import claim
-from dynascope.studies.catapult.slopes import log_slope
 from dynascope.studies.catapult.weights import descend, draw
 from dynascope.studies.comparisons import (
     Evidence,
@@ -22,6 +21,7 @@ from dynascope.studies.comparisons import (
     share,
     single,
 )
+from dynascope.studies.slopes import log_slope
 from dynascope.theories import QuadraticMap
 from dynascope.theories.quadratic_phases import REGIMES
 from dynascope.theories.quadratic_steps import reduced_step

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynascope.studies.base import claim
-from dynascope.studies.catapult.slopes import log_slope
+from dynascope.studies.catapult.variants import variant
 from dynascope.studies.comparisons import (
     Evidence,
     at_least,
@@ -20,6 +20,7 @@ from dynascope.studies.comparisons import (
     compare,
     single,
 )
+from dynascope.studies.slopes import log_slope
 from dynascope.theories import QuadraticMap
 from dynascope.theories.quadratic_directions import along_directions, half_rate
 
@@ -42,13 +43,15 @@ def _drops(found: Any, model: str, rate: int, direction: int) -> np.ndarray:
     ])
 
 
-def _constant(found: Any, model: str) -> Evidence:
+def _constant(study: Any, found: Any, model: str) -> Evidence:
+    """Largest change of either; between the rates the first must change more."""
     both = [_changes(found, model, 0, k).max() for k in (0, 1)]
     control = ("between the critical rates", single(_changes(found, model, 1, 0).min()))
     return compare(at_most(0.01), single(max(both)), control)
 
 
-def _only_first(found: Any, model: str) -> Evidence:
+def _only_first(study: Any, found: Any, model: str) -> Evidence:
+    """Largest change of the second; the first must change more."""
     second = _changes(found, model, 1, 1).max()
     first = _changes(found, model, 1, 0).min()
     words = "the first eigenvalue"
@@ -56,14 +59,16 @@ def _only_first(found: Any, model: str) -> Evidence:
     return compare(at_most(0.01), single(second), (words, single(first)), note)
 
 
-def _both(found: Any, model: str) -> Evidence:
+def _both(study: Any, found: Any, model: str) -> Evidence:
+    """Smallest fall of either."""
     least = [_drops(found, model, 2, k).min() for k in (0, 1)]
     control = ("below both", single(max(_drops(found, model, 0, k).max() for k in (0, 1))))
     note = f"First by at least {least[0]:.0%}, second by at least {least[1]:.0%}."
     return compare(at_least(0.2), single(min(least)), control, note)
 
 
-def _diverges(found: Any, model: str) -> Evidence:
+def _diverges(study: Any, found: Any, model: str) -> Evidence:
+    """Share of seeds; at a rate of 1.2 times the second none may."""
     past, before = (
         single(float(np.mean([lane.diverged[rate] for lane in found.lanes[model]])))
         for rate in (3, 2)
@@ -71,61 +76,63 @@ def _diverges(found: Any, model: str) -> Evidence:
     return compare(at_least(1), past, ("1.2 times the second critical rate", before))
 
 
-@claim(
+constant = variant(
     "kernel-stands",
     "Below both critical rates both eigenvalues stand, within 1 %.",
     "004 Fig. 3.3",
+    _constant,
+    model=QUADRATIC,
 )
-def constant(study: Any, found: Any) -> Evidence:
-    """Largest change of either; between the rates the first must change more."""
-    return _constant(found, QUADRATIC)
-
-
-@claim(
-    "only-the-first-falls",
-    "Between the critical rates the second eigenvalue stands within 1 % while the first falls.",
-    "004 Fig. 3.3, Thm. 3.3.6 (1)",
-)
-def only_first(study: Any, found: Any) -> Evidence:
-    """Largest change of the second; the first must change more."""
-    return _only_first(found, QUADRATIC)
-
-
-@claim(
-    "both-fall",
-    "Above both critical rates both eigenvalues fall, by at least a fifth.",
-    "004 Fig. 3.3, Thm. 3.3.6 (2)",
-)
-def both(study: Any, found: Any) -> Evidence:
-    """Smallest fall of either."""
-    return _both(found, QUADRATIC)
-
-
-@claim("diverges", "At 2.1 times the first critical rate descent diverges.", "004 appendix B.11")
-def diverges(study: Any, found: Any) -> Evidence:
-    """Share of seeds; at a rate of 1.2 times the second none may."""
-    return _diverges(found, QUADRATIC)
-
-
-@claim(
+network_constant = variant(
     "network-kernel-stands",
     "In the network too both eigenvalues stand below both critical rates, within 1 %.",
     "004 Fig. B.1",
+    _constant,
+    model=NETWORK,
 )
-def network_constant(study: Any, found: Any) -> Evidence:
-    """Largest change of either."""
-    return _constant(found, NETWORK)
-
-
-@claim(
+only_first = variant(
+    "only-the-first-falls",
+    "Between the critical rates the second eigenvalue stands within 1 % while the first falls.",
+    "004 Fig. 3.3, Thm. 3.3.6 (1)",
+    _only_first,
+    model=QUADRATIC,
+)
+network_only_first = variant(
     "network-only-the-first-falls",
     "In the network too only the first eigenvalue falls between the critical rates: the second "
     "stands within 1 %.",
     "004 Fig. B.1, as described",
+    _only_first,
+    model=NETWORK,
 )
-def network_only_first(study: Any, found: Any) -> Evidence:
-    """Largest change of the second."""
-    return _only_first(found, NETWORK)
+both = variant(
+    "both-fall",
+    "Above both critical rates both eigenvalues fall, by at least a fifth.",
+    "004 Fig. 3.3, Thm. 3.3.6 (2)",
+    _both,
+    model=QUADRATIC,
+)
+network_both = variant(
+    "network-both-fall",
+    "In the network too both eigenvalues fall by at least a fifth above both critical rates.",
+    "004 Fig. B.1",
+    _both,
+    model=NETWORK,
+)
+diverges = variant(
+    "diverges",
+    "At 2.1 times the first critical rate descent diverges.",
+    "004 appendix B.11",
+    _diverges,
+    model=QUADRATIC,
+)
+network_diverges = variant(
+    "network-diverges",
+    "The network too diverges at 2.1 times the first critical rate.",
+    "004 Fig. B.1, with the largest rate of the quadratic model",
+    _diverges,
+    model=NETWORK,
+)
 
 
 @claim(
@@ -142,26 +149,6 @@ def network_first_most(study: Any, found: Any) -> Evidence:
         return float((first / np.maximum(np.abs(second), 1e-12)).min())
 
     return compare(at_least(3), single(ratio(1)), ("above both", single(ratio(2))))
-
-
-@claim(
-    "network-both-fall",
-    "In the network too both eigenvalues fall by at least a fifth above both critical rates.",
-    "004 Fig. B.1",
-)
-def network_both(study: Any, found: Any) -> Evidence:
-    """Smallest fall of either."""
-    return _both(found, NETWORK)
-
-
-@claim(
-    "network-diverges",
-    "The network too diverges at 2.1 times the first critical rate.",
-    "004 Fig. B.1, with the largest rate of the quadratic model",
-)
-def network_diverges(study: Any, found: Any) -> Evidence:
-    """Share of seeds."""
-    return _diverges(found, NETWORK)
 
 
 def _map(lane: Any, rate: int, direction: int) -> QuadraticMap:

@@ -45,6 +45,7 @@ class Found(NamedTuple):
     small: dict[str, int]  # family -> classes of all binary trees of depth 2 at the root
     classes: dict[str, int]  # family -> classes of the trees of Prop. 2.7 at the root
     counts: tuple[list[int], list[int]]  # walks in those trees: all, and without turning back
+    within: tuple[int, int]  # most values that either count takes in one class of message passing
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,11 @@ class TreeCounting(Study):
             for count in (count_walks, count_non_backtracking_walks)
         ]
         classes = {f: _root_classes(trees_, features, f, len(PATTERN)) for f in ("wl", *FIXED)}
-        return Found(balanced, _all_binary_trees(), classes, (counts[0], counts[1]))
+        roots = _root_colours(trees_, features, "wl", len(PATTERN))
+        within = [_most_values(values, roots) for values in counts]
+        return Found(
+            balanced, _all_binary_trees(), classes, (counts[0], counts[1]), (within[0], within[1])
+        )
 
     def headline(self, found: Found) -> Headline:
         """Digits of the number of trees and of the classes, over depth."""
@@ -217,7 +222,7 @@ class TreeCounting(Study):
         """Values of 0..9 that occur; walks that turn back shift all of them."""
         return compare(
             at_least(10), single(_covered(found.counts[0])),
-            ("one class of message passing", single(1)),
+            ("one class of message passing", single(found.within[0])),
             f"All walks: {found.counts[0][0]}..{found.counts[0][-1]}.",
         )  # fmt: skip
 
@@ -228,7 +233,7 @@ class TreeCounting(Study):
     )
     def family(self, found: Found) -> Evidence:
         """Values of 0..9 that occur; within one class of message passing only one may."""
-        control = ("one class of message passing", single(10 / found.classes["wl"]))
+        control = ("one class of message passing", single(found.within[1]))
         return compare(at_least(10), single(_covered(found.counts[1])), control)
 
     # --- charts --------------------------------------------------------------------------
@@ -281,12 +286,22 @@ def _factors(count: Any, depth: int) -> list[float]:
 
 
 def _root_classes(trees: list, features: list, family: str, depth: int) -> int:
+    return len(np.unique(_root_colours(trees, features, family, depth)))
+
+
+def _root_colours(trees: list, features: list, family: str, depth: int) -> np.ndarray:
+    """(trees,) the class of each tree's root."""
     everything = union(trees)
     rows = partitions(
         everything, depth, family, features=np.concatenate(features), include_identity=True
     )
     roots = np.searchsorted(everything.part, np.arange(len(trees)))
-    return len(np.unique(rows[-1][roots]))
+    return rows[-1][roots]
+
+
+def _most_values(values: list[int], classes: np.ndarray) -> int:
+    """How many different values occur within one class, at most."""
+    return max(len(set(np.array(values)[classes == c].tolist())) for c in set(classes.tolist()))
 
 
 def _all_binary_trees() -> dict[str, int]:

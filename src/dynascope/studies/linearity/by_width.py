@@ -15,7 +15,7 @@ from dynascope.models.wiring_families import widen
 from dynascope.studies.linearity.architectures import inputs
 from dynascope.studies.linearity.measuring import look, train
 from dynascope.studies.linearity.padded import pad
-from dynascope.studies.linearity.slopes import fit_slope, geometric_mean
+from dynascope.studies.slopes import fit_slope, geometric_mean
 
 SAMPLES = 4  # training inputs, with labels +1 and -1
 STEPS = 100  # of gradient descent at half the critical rate

@@ -12,7 +12,7 @@ from dynascope.models.wiring_families import fully_connected
 from dynascope.studies.linearity.architectures import ARCHITECTURES, NARROW, inputs
 from dynascope.studies.linearity.measuring import look, train
 from dynascope.studies.linearity.padded import Padded, pad, pad_channels
-from dynascope.studies.linearity.slopes import Slope, fit_slope
+from dynascope.studies.slopes import Slope, fit_slope
 
 # Places around the start: distance, and whether along the Hessian's top eigenvector.
 RADII = (0.0, 1.0, 3.0, 1.0, 3.0)

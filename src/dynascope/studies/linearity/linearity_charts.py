@@ -7,7 +7,7 @@ import numpy as np
 from dynascope.core.charts import Bars, Chart, Line, Mark, Panel, Reference
 from dynascope.studies.comparisons import Bound
 from dynascope.studies.linearity.findings import GRID, Family
-from dynascope.studies.linearity.slopes import Slope
+from dynascope.studies.slopes import Slope
 
 SHOWN = ("fully connected", "dropped", "convolutional", "narrow layer", "tanh output")
 

@@ -34,7 +34,7 @@ from dynascope.studies.linearity.gaussian_draws import (
 )
 from dynascope.studies.linearity.measuring import Training, train
 from dynascope.studies.linearity.padded import pad
-from dynascope.studies.linearity.slopes import Slope, fit_slope
+from dynascope.studies.slopes import Slope, fit_slope
 
 SAMPLES = 6
 DEPTHS = (2, 3, 4, 5)
