@@ -268,7 +268,7 @@ def test_a_panel_is_its_setting_with_one_thing_changed():
     svhn, tanh, deep = (study.setting(f"svhn{c}") for c in ("", "-tanh", "-deep"))
     assert tanh.task == svhn.task
     assert tanh.model == replace(svhn.model, activation="tanh") != svhn.model
-    assert (deep.task, deep.model) == (replace(svhn.task, train=7, test=500), study.deep)
+    assert (deep.task, deep.model) == (replace(svhn.task, train=7), study.deep)
     assert study.setting("cifar10-deep").batch_size is None != study.setting("cifar10").batch_size
     assert [svhn.manner(), deep.manner()] == ["convolution", "3 layers"]
 
@@ -277,7 +277,7 @@ def test_settings_of_any_panel_are_set_by_path_and_change_the_fingerprint():
     study = QuadraticGeneralization.at("laptop")
     prints = {fingerprint(study)}
     for path, value in (
-        ("fsdd.model.width", 32), ("deep.width", 32), ("deep_test", 9),
+        ("fsdd.model.width", 32), ("deep.width", 32), ("deep_train", 9),
         ("svhn.task.train", 9), ("panels", ["digits-swish"]),
     ):  # fmt: skip
         prints.add(fingerprint(set_path(study, path, value)))

@@ -131,9 +131,9 @@ def with_activation(setting: Setting, activation: str) -> Setting:
     return replace(setting, model=replace(setting.model, activation=activation))  # type: ignore[call-arg]
 
 
-def deepened(setting: Setting, deep: MLP, train: int, test: int) -> Setting:
-    """The data of a setting, so many samples of it, in a deep network, all samples at once."""
-    return Setting(replace(setting.task, train=train, test=test), deep)  # type: ignore[call-arg]
+def deepened(setting: Setting, deep: MLP, train: int) -> Setting:
+    """The data of a setting, so many training samples, in a deep network, all at once."""
+    return Setting(replace(setting.task, train=train), deep)  # type: ignore[call-arg]
 
 
 def wide(width: int, depth: int = 2) -> MLP:
