@@ -119,6 +119,8 @@ def test_bad_files_give_one_line_and_exit_code_two(tmp_path, capfd, name, conten
         (["--family", "adjacncy"], "did you mean 'adjacency'"),
         (["--depth", "0"], "depth"),
         (["--nodes", "2"], "ids from 0 to 1"),
+        (["--nodes", "1" + "0" * 30], "at most 100,000,000"),
+        (["--depth", "-1"], "depth"),
         (["--target", "nowhere.txt"], "a file that exists"),
     ],
 )

@@ -55,7 +55,9 @@ def test_stored_zeros_are_no_edges_and_other_numbers_are_weights():
     assert "weights: ignored" in graph.notes
 
 
-@pytest.mark.parametrize("thing", [np.ones((2, 3)), "path.txt", None, nx.Graph()])
+@pytest.mark.parametrize(
+    "thing", [np.ones((2, 3)), "path.txt", None, nx.Graph(), np.full((2, 2), np.nan)]
+)
 def test_what_is_no_graph_is_refused(thing):
     with pytest.raises(BadInput):
         as_graph(thing)

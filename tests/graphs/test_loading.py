@@ -36,6 +36,10 @@ def test_arrays_of_edges_are_read_with_the_graph_of_each_node(tmp_path):
     {"edges": np.array([[0.5, 1]])}, {"edges": np.array([1, 2])}, {"edges": np.array([[-1, 2]])},
     {"other": np.ones(3)}, {"edges": np.array([{}], dtype=object)},
     {"edges": np.array([[0, 9]]), "graph_id": np.array([0, 0])},
+    {"edges": np.array([[0, 1]]), "graph_id": np.array([[0], [0]])},
+    {"edges": np.array([[0, 1]]), "graph_id": np.array([0.0, 0.5])},
+    {"edges": np.array([[0, 1]]), "graph_id": np.array([0, 0]), "node_label": np.array([1])},
+    {"edges": np.array([[0, 1]]), "graph_id": np.array([0, 0]), "y": np.array([1, 2])},
 ])  # fmt: skip
 def test_archives_that_hold_no_graph_are_refused(tmp_path, arrays):
     path = tmp_path / "graph.npz"
@@ -43,6 +47,12 @@ def test_archives_that_hold_no_graph_are_refused(tmp_path, arrays):
     with pytest.raises(BadInput) as error:
         load(path)
     assert "\n" not in str(error.value)
+
+
+def test_a_matrix_too_large_for_memory_is_refused_before_it_is_made(tmp_path):
+    sparse.save_npz(tmp_path / "huge.npz", sparse.coo_array(([1], ([0], [1])), (10**12, 10**12)))
+    with pytest.raises(BadInput, match="at most 100,000,000"):
+        load(tmp_path / "huge.npz")
 
 
 def test_graphml_names_are_kept(tmp_path):

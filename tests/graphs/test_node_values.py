@@ -56,3 +56,6 @@ def test_unknown_missing_and_pickled_files_are_refused(tmp_path):
     np.save(tmp_path / "v.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
     with pytest.raises(BadInput, match="array of numbers or text"):
         read_values(tmp_path / "v.npy", 2)
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    with pytest.raises(BadInput, match=r"shape \(2, 2, 2\)"):
+        read_values(tmp_path / "cube.npy", 2)

@@ -48,6 +48,7 @@ def test_labels_are_optional(tmp_path):
         ({"graph_indicator": "1\n0\n"}, "line 2: .*at least 1"),
         ({"graph_indicator": "1\n1\n3\n3\n3\n4\n"}, "no node in graph 2"),
         ({"graph_indicator": "9" * 30}, "one whole number"),
+        ({"graph_indicator": "1\n1\n1\n1\n1\n" + "9" * 17}, "no node in graph 2"),
         ({"graph_labels": "1\n"}, "1 lines.*3 labels"),
         ({"graph_indicator": None}, "a file that can be read"),
         ({"graph_indicator": "", "A": "", "graph_labels": None, "node_labels": None}, "one node"),

@@ -56,6 +56,8 @@ def _from_matrix(matrix: Any) -> Graph:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise bad("graph", matrix.shape, "a square matrix")
     entries = sparse.coo_array(matrix)
+    if entries.data.dtype.kind == "f" and np.isnan(entries.data).any():
+        raise bad("graph", "an entry that is not a number", "0 where there is no edge")
     kept = entries.data != 0
     weighted = bool((entries.data[kept] != 1).any())
     pairs = np.column_stack([entries.row[kept], entries.col[kept]])

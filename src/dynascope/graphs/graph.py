@@ -15,6 +15,8 @@ from scipy import sparse
 
 from dynascope.core.errors import bad
 
+MOST_NODES = 10**8  # one number per node takes 0.8 GB, and refinement needs several
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -105,6 +107,8 @@ def from_edges(
         nodes = int(ends.max()) + 1 if len(ends) else 0
     if nodes < 1:
         raise bad("graph", "no nodes", "at least one node", "an empty file needs nodes=N")
+    if nodes > MOST_NODES:
+        raise bad("nodes", nodes, f"at most {MOST_NODES:,}")
     if len(ends) and (ends.min() < 0 or ends.max() >= nodes):
         wrong = int(ends.min()) if ends.min() < 0 else int(ends.max())
         raise bad("edge", wrong, f"node numbers from 0 to {nodes - 1}")

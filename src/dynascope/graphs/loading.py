@@ -75,14 +75,24 @@ def _read_npz(path: Path) -> Graph:
 def _from_archive(arrays: dict[str, np.ndarray]) -> Graph:
     edges, part = as_pairs(arrays["edges"]), arrays.get("graph_id")
     if part is not None:
+        if part.ndim != 1 or part.dtype.kind not in "iu":
+            raise bad("graph_id", f"{part.dtype} of shape {part.shape}", "a number for each node")
+        found, part = np.unique(part, return_inverse=True)
         return from_edges(
-            edges, len(part), part=renumber(part)[1],
-            node_labels=arrays.get("node_label"), graph_labels=arrays.get("y"),
+            edges, len(part), part=part,
+            node_labels=_labels(arrays, "node_label", len(part)),
+            graph_labels=_labels(arrays, "y", len(found)),
         )  # fmt: skip
     if edges.size and edges.min() < 0:
         raise bad("edges", int(edges.min()), "ids of at least 0")
     names, numbers = renumber(edges)
     return from_edges(numbers, names=names)
+
+
+def _labels(arrays: dict[str, np.ndarray], name: str, count: int) -> np.ndarray | None:
+    if name in arrays and len(arrays[name]) != count:
+        raise bad(name, f"{len(arrays[name])} labels", f"{count}")
+    return arrays.get(name)
 
 
 def _read_graphml(path: Path) -> Graph:

@@ -27,8 +27,8 @@ def read_values(path: str | Path, count: int) -> np.ndarray:
         raise bad("path", path.name, "a .txt, .csv or .npy file with one value per node")
     values = _from_npy(path) if path.suffix == ".npy" else _from_text(path, count)
     if values.ndim not in (1, 2) or len(values) != count:
-        raise bad(path.name, f"{len(values) if values.ndim else 'a single'} values",
-                  f"{count}, one for each node")  # fmt: skip
+        came = f"{len(values)} values" if values.ndim in (1, 2) else f"shape {values.shape}"
+        raise bad(path.name, came, f"{count}, one for each node")
     return values
 
 

@@ -36,10 +36,11 @@ def read_tu(path: Path) -> Graph:
     if len(crossing):
         pair = tuple((pairs[crossing[0]] + 1).tolist())
         raise bad(edges.name, pair, "edges inside one graph", f"compare {indicator.name}")
-    missing = np.setdiff1d(np.arange(int(part.max(initial=-1)) + 1), part)
+    found = np.unique(part)
+    graphs = len(found)
+    missing = np.flatnonzero(found != np.arange(graphs))
     if len(missing):
         raise bad(indicator.name, f"no node in graph {missing[0] + 1}", "graphs numbered 1, 2, ...")
-    graphs = int(part.max(initial=-1)) + 1
     return from_edges(
         pairs, len(part), arcs=True, part=part, names=np.arange(1, len(part) + 1),
         node_labels=_labels(edges.with_name(f"{stem}_node_labels.txt"), len(part)),
