@@ -35,6 +35,13 @@ def test_period_four_and_divergence_as_values(cli):
     assert json.loads(gone.out)["verdict"] == "diverges" and json.loads(gone.out)["points"] == []
 
 
+@pytest.mark.parametrize("rate", ["1e-14", "1e-300"])
+def test_a_rate_at_which_nothing_moves_has_not_converged(cli, rate):
+    found = answer(cli, QUARTIC, "--near", "1", "--learning-rate", rate)
+    assert found["verdict"] == "undecided" and found["points"] == [] and found["period"] is None
+    assert found["theory"] == {"verdict": "converges", "period": 1, "points": [1.0]}
+
+
 def test_the_start_matters(cli):
     found = answer(cli, QUARTIC, "--near", "1", "--learning-rate", "0.9", "--start", "-0.5")
     assert found["points"] == pytest.approx([-1.0]) and found["minimum"] == 1
@@ -45,6 +52,7 @@ def test_without_a_rate_only_the_edge_is_told(cli):
     assert found["stability_limit"] == pytest.approx(1) and found["verdict"] is None
     said = cli("orbit", "x**2", "--near", "1")
     assert "no orbit" in said.out
+    assert "higher derivatives" in cli("orbit", "x**2/2-x**8", "--near", "0.1").out
 
 
 def test_a_range_is_a_table_and_a_picture(cli, tmp_path, monkeypatch):
@@ -71,11 +79,15 @@ def test_a_range_is_a_table_and_a_picture(cli, tmp_path, monkeypatch):
         ((QUARTIC, "--near", "1", "--learning-rate", "inf"), "finite number above 0"),
         ((QUARTIC, "--near", "1", "--learning-rate", "-1"), "finite number above 0"),
         ((QUARTIC, "--near", "1", "--start", "inf", "--learning-rate", "1"), "--start"),
-        (("log(x)**2", "--near", "1.1", "--start", "-1"), "finite slope"),
+        (("log(x)**2", "--near", "1.1", "--start", "-1"), "are finite"),
+        (("x-0.05*log(x)", "--near", "0.06"), "--start: got -0.05"),
+        (("x-0.05*log(x)", "--near", "-1"), "where the function is finite"),
+        (("__import__('os').system('true')", "--near", "1"), "expected only x"),
         ((QUARTIC, "--near", "1", "--from", "1"), "both --from and --to"),
         ((QUARTIC, "--near", "1", "--from", "2", "--to", "1"), "below --to"),
         ((QUARTIC, "--near", "1", "--from", "1", "--to", "2", "--learning-rate", "1"), "either"),
         ((QUARTIC, "--near", "1", "--out", "a.gif"), "picture format"),
+        ((QUARTIC, "--near", "1", "--out", "no/such/folder/a.png"), "a folder that exists"),
         ((QUARTIC,), "--near"),
         ((QUARTIC, "--near", "one"), "Invalid value for '--near'"),
     ],

@@ -44,7 +44,8 @@ def predict(edge: Flip, learning_rate: float) -> Prediction:
     """
     rate = check_rate(learning_rate)
     still = Orbit(rate, (edge.minimum,), 1 - rate * edge.derivatives[2])
-    if still.stable or (still.multiplier == -1 and edge.kind == "supercritical"):
+    at_limit = still.multiplier == -1 and edge.kind == "supercritical"
+    if rate < edge.stability_limit or at_limit:
         return Prediction("converges", still)
     if edge.kind == "no orbit":
         return Prediction("diverges", None)
