@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dynascope import models, probes
 from dynascope.core.errors import BadInput, UnknownName
@@ -20,6 +21,7 @@ from dynascope.studies.catapult.generalization_runs import (
     Panel,
     laid_out,
     linear_curve,
+    rates_of,
     starts,
     trained_curve,
     wide_kernel,
@@ -54,9 +56,13 @@ def begin():
 
 
 def test_the_linear_curve_is_that_of_a_trained_linear_model(begin):
-    rates = tuple(r * begin[0].critical for r in (0.5, 0.9, 1.3))
-    run = _sweep(SMALL, models.Linearized(SMALL.model), rates, seeds=2)
-    engine, closed = trained_curve(run), linear_curve(begin, rates, run["step"].values)
+    multiples = (0.5, 0.9, 1.3)
+    rates = np.array([[r * b.critical for b in begin] for r in multiples])
+    runs = [
+        _sweep(SMALL, models.Linearized(SMALL.model), rates[:, k], seeds=(k,)) for k in range(2)
+    ]
+    assert np.allclose(rates_of(runs), rates)
+    engine, closed = trained_curve(runs), linear_curve(begin, rates, runs[0]["step"].values)
     assert np.allclose(engine.best, closed.best, rtol=2e-4)
     assert np.array_equal(engine.trained, closed.trained)
     assert closed.trained.all(axis=1).tolist() == [True, True, False]
@@ -114,14 +120,12 @@ def test_where_there_is_no_closed_form_a_wide_network_is_drawn():
     ids=["digits", "gaussian", "convolution", "tanh", "deep"],
 )  # fmt: skip
 def test_rates_are_laid_out_near_the_measured_critical_rate(setting, tolerance):
-    (rate,) = laid_out(setting, (1.0,), 0)
+    (rate,) = laid_out(setting, (1.0,), (0, 1))[0, 1]
     measured = np.mean([s.critical for s in starts(setting, (0, 1))])
     assert rate == pytest.approx(measured, rel=tolerance)
 
 
 def test_best_values_are_over_training_and_diverged_runs_are_not_trained():
-    import xarray as xr
-
     dims = (RATE, "seed", "step")
     loss = np.array([[[1.0, 0.5, 0.1]], [[1.0, 9.0, np.nan]], [[1.0, 0.2, 2.0]]])
     test = np.array([[[2.0, 1.0, 1.5]], [[2.0, 3.0, np.nan]], [[2.0, 1.2, 4.0]]])
@@ -129,7 +133,7 @@ def test_best_values_are_over_training_and_diverged_runs_are_not_trained():
     run = xr.Dataset({
         "loss": (dims, loss), "test_set_loss": (dims, test), "test_set_accuracy": (dims, share),
     })  # fmt: skip
-    curve = trained_curve(run)
+    curve = trained_curve([run])
     assert curve.best.ravel().tolist() == [1.0, 2.0, 1.2]
     assert curve.trained.ravel().tolist() == [True, False, False]
     assert curve.accuracy.ravel().tolist() == [0.9, 0.5, 0.6]
@@ -263,6 +267,29 @@ def test_batches_train_a_linear_model_of_their_own():
     assert plan["cifar10: linear"].dynamics.batch_size == 8
 
 
+def test_seeds_of_a_narrow_network_have_rates_of_their_own(begin):
+    groups = laid_out(SMALL, (0.5, 2.0), (0, 1))
+    assert list(groups) == [(0,), (1,)]
+    for seed, start in enumerate(begin):
+        assert groups[seed,] == pytest.approx((0.5 * start.critical, 2 * start.critical), rel=1e-4)
+    study = replace(
+        QuadraticGeneralization.at("smoke"), panels=("digits",), digits=SMALL, seeds=2,
+        first_seed=0, steps=20, looks=3,
+    )  # fmt: skip
+    plan = study.plan()
+    assert [e.seeds for e in plan.values()] == [(0,), (1,)] * 2
+    names, dims = ("loss", "test_set_loss", "test_set_accuracy"), (RATE, "seed", "step")
+
+    def marked(experiment):  # a run that shows its seed
+        blank = np.full((4, 1, 3), float(experiment.seeds[0]))
+        coords = {RATE: list(experiment.over[0][1]), "seed": [0], "step": [0, 10, 20]}
+        return xr.Dataset({name: (dims, blank) for name in names}, coords)
+
+    panel = study.analyse({label: marked(e) for label, e in plan.items()})["digits"]
+    assert np.allclose(panel.ratio, np.array([[0.5], [0.9], [1.3], [1.9]]), rtol=1e-4)
+    assert panel.curves["quadratic"].best.tolist() == [[0.0, 1.0]] * 4
+
+
 def test_a_panel_is_its_setting_with_one_thing_changed():
     study = replace(QuadraticGeneralization.at("laptop"), deep_train=7)
     svhn, tanh, deep = (study.setting(f"svhn{c}") for c in ("", "-tanh", "-deep"))
@@ -323,8 +350,8 @@ def test_check_36():
         ("quadratic", models.Quadratized(setting.model)),
     ):
         run = _sweep(setting, model, rates, steps=120, looks=41)
-        best[kind] = trained_curve(run).best[:, 0]
-    linear = linear_curve(begin, rates, run["step"].values)
+        best[kind] = trained_curve([run]).best[:, 0]
+    linear = linear_curve(begin, np.array(rates)[:, None], run["step"].values)
     half = np.array([best["network"][0], best["quadratic"][0], linear.best[0, 0]])
     assert half.max() / half.min() <= 1.03
     assert linear.trained[:, 0].tolist() == [True, True, False]

@@ -1,9 +1,9 @@
 """Network, linear model and quadratic model over learning rates: what is run, what is read off.
 
-Rates are laid out in units of the critical rate of a network that is much wider than those
-shown: infinitely wide for ReLU, which has a closed form, and drawn apart from all seeds for the
-other activations. Every seed's own critical rate is then measured at its start, and ratios are
-to that one.
+Seeds of a wide network share their rates, laid out in units of the critical rate of a much
+wider one: infinitely wide for ReLU, which has a closed form, and drawn apart from all seeds for
+the other activations. Every seed's own critical rate is measured at its start, and ratios are to
+that one. In narrow networks it differs too much between seeds, so there each has its own rates.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dynascope.theories import infinite_width_kernel, linear_descent
 
 RATE = "dynamics.learning_rate"
 PLACES = 8  # of an image, in each direction, that the layout of rates looks at
+NARROW = 512  # units or channels below which the seeds' critical rates differ by up to a fifth
 DRAWN = 4096  # units of the network that lays out rates where there is no closed form
 
 
@@ -43,8 +44,8 @@ class Start(NamedTuple):
 
     @property
     def critical(self) -> float:
-        """The critical rate of the mean of squares: n / largest eigenvalue."""
-        return len(self.kernel) / float(np.linalg.eigvalsh(self.kernel)[-1])
+        """Of the mean of squares."""
+        return _critical(self.kernel)
 
 
 class Curve(NamedTuple):
@@ -69,13 +70,31 @@ class Panel(NamedTuple):
     curves: dict[str, Curve]  # "network", "quadratic", "linear"
 
 
-def laid_out(setting: Setting, multiples: tuple[float, ...], seed: int) -> tuple[float, ...]:
-    """Learning rates: multiples of the critical rate of a much wider network."""
+def laid_out(
+    setting: Setting, multiples: tuple[float, ...], seeds: tuple[int, ...]
+) -> dict[tuple[int, ...], tuple[float, ...]]:
+    """Learning rates by the seeds that share them: multiples of a critical rate."""
     with precision("float32"):
-        x = np.asarray(setting.task.samples(key_for(seed, "data"))[0])
-        kernel = wide_kernel(setting.model, x, seed)
-    critical = len(x) / np.linalg.eigvalsh(kernel)[-1]
-    return tuple(float(m * critical) for m in multiples)
+        if setting.width >= NARROW:
+            x = np.asarray(setting.task.samples(key_for(seeds[0], "data"))[0])
+            kernels = {seeds: wide_kernel(setting.model, x, seeds[0])}
+        else:
+            network = setting.model.build(setting.task.input_size, 1)
+            kernels = {(seed,): own_kernel(setting.task, network, seed) for seed in seeds}
+    return {
+        group: tuple(m * _critical(kernel) for m in multiples) for group, kernel in kernels.items()
+    }
+
+
+def _critical(kernel: np.ndarray) -> float:
+    """The critical rate of the mean of squares: n / largest eigenvalue."""
+    return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
+
+
+def own_kernel(task: Samples, network: Network, seed: int) -> np.ndarray:
+    """(n, n) tangent kernel of a seed's network before training."""
+    params, x = network.init(key_for(seed, "init")), task.samples(key_for(seed, "data"))[0]
+    return np.asarray(tangent_kernel(network.apply, params, x), float)
 
 
 def wide_kernel(model: Any, x: np.ndarray, seed: int) -> np.ndarray:
@@ -125,18 +144,23 @@ def _start(task: Samples, network: Network, seed: int) -> Start:
     return Start(kernel[:n], kernel[n:], outputs[:n], outputs[n:], *targets)
 
 
-def trained_curve(run: xr.Dataset) -> Curve:
-    """What a run of the engine shows, rates x seeds."""
+def rates_of(runs: list[xr.Dataset]) -> np.ndarray:
+    """(rates, seeds) learning rates of runs that have their seeds one after the other."""
+    return np.hstack([np.repeat(r[RATE].values[:, None], r.sizes["seed"], axis=1) for r in runs])
+
+
+def trained_curve(runs: list[xr.Dataset]) -> Curve:
+    """What runs of the engine show, rates x seeds."""
     loss, test, share = (
-        run[name].transpose(RATE, "seed", "step").values
+        np.concatenate([r[name].transpose(RATE, "seed", "step").values for r in runs], axis=1)
         for name in ("loss", "test_set_loss", "test_set_accuracy")
     )
     return _curve(loss, test, share)
 
 
-def linear_curve(begin: list[Start], rates: tuple[float, ...], steps: np.ndarray) -> Curve:
-    """The linear model of every seed in closed form, at the same steps."""
-    seen = [[_linear(seed, rate, steps) for seed in begin] for rate in rates]
+def linear_curve(begin: list[Start], rates: np.ndarray, steps: np.ndarray) -> Curve:
+    """The linear model of every seed in closed form, at the same steps; rates x seeds."""
+    seen = [[_linear(*pair, steps) for pair in zip(begin, row, strict=True)] for row in rates]
     loss, test, share = (np.array([[one[k] for one in row] for row in seen]) for k in range(3))
     return _curve(loss, test, share)
 
