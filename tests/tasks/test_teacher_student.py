@@ -35,6 +35,35 @@ def test_noise_is_a_share_of_every_neurons_length():
     assert np.all(np.asarray(params["output"]) == 1)
 
 
+def test_noise_is_normal_and_every_seeds_own():
+    start = ((1.0, *[1.0] * 400),)  # a length of 20
+    built = Neurons(start=start, noise=0.1).build(400, 1)
+    drawn = [np.asarray(built.init(jax.random.key(s))["input"]) - 1 for s in (0, 1)]
+    assert drawn[0].std() == pytest.approx(2.0, rel=0.15) and abs(drawn[0]).max() > 4
+    assert abs(np.corrcoef(*(d.ravel() for d in drawn))[0, 1]) < 0.2
+
+
+def test_a_random_start_is_even_within_one_over_the_root_of_the_inputs():
+    params = Neurons(width=900).build(25, 4).init(jax.random.key(0))
+    first, second = (np.asarray(params[name]) for name in ("input", "output"))
+    assert (first.shape, second.shape) == ((900, 25), (4, 900))
+    for weights, bound in ((first, 1 / 5), (second, 1 / 30)):
+        assert 0.99 * bound < abs(weights).max() <= bound
+        assert weights.std() == pytest.approx(bound / 3**0.5, rel=0.05)
+    assert not np.allclose(first.ravel()[:3600] / 0.2, second.ravel() * 30, atol=1e-3)
+    other = Neurons(width=900).build(25, 4).init(jax.random.key(1))
+    assert not np.array_equal(first, other["input"])
+
+
+def test_points_are_spread_evenly_and_every_seeds_own():
+    task = TeacherStudent(neurons=1, dimension=3, points=20_000)
+    x, other = (np.asarray(task.samples(jax.random.key(s))[0]) for s in (0, 1))
+    assert not np.allclose(x, other)
+    moments = x.T @ x / len(x)  # the identity over the dimension
+    assert moments == pytest.approx(np.eye(3) / 3, abs=0.01)
+    assert (x**4).mean(axis=0) == pytest.approx(1 / 5, abs=0.01)  # 3 / (d (d + 2))
+
+
 def test_descent_of_one_neuron_is_a_plain_loop():
     task, start = TeacherStudent(1, 2, 200), ((0.1, 0.0, 0.1),)
     run = simulate(task, Neurons(start=start), GradientDescent(2.2), steps=30,
@@ -61,6 +90,8 @@ def test_descent_of_one_neuron_is_a_plain_loop():
         (lambda: TeacherStudent(points=0), "points"),
         (lambda: Neurons(width=0), "width"),
         (lambda: Neurons(noise=0.1), "noise"),
+        (lambda: Neurons(start=((1.0, 2.0),), noise=-0.1), "noise"),
+        (lambda: Neurons(start=((1.0, 2.0),)).build(1, 2), "start"),
         (lambda: Neurons(start=((1.0, 2.0), (1.0,))), "start"),
         (lambda: Neurons(start=((1.0, 2.0),)).build(2, 1), "start"),
         (lambda: simulate(TeacherStudent(1, 2, 5), MLP(), GradientDescent(0.1), steps=1,
