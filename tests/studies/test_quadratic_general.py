@@ -157,7 +157,7 @@ def test_without_real_pictures_the_digits_stand_in_and_the_notes_say_so(monkeypa
 
 def test_the_thesis_sizes_are_those_of_the_paper_scale():
     study = studies.get("quadratic-general").at("paper")
-    assert (study.width, study.channels) == (2048, 1024)
+    assert (study.width, study.channels, study.convolution_pool) == (2048, 1024, 1)
     for task in (study.cifar10, study.svhn):
         assert (task.train, task.pool) == (128, 1)
 

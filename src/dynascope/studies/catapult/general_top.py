@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dynascope.studies.base import claim
 from dynascope.studies.catapult.general_pictures import (
     CONVOLUTION,
     DENSE,
@@ -128,3 +129,64 @@ def _spike(study: Any, found: Any, kind: Kind) -> Evidence:
 def _share_at_peak(top: Top, part: np.ndarray) -> float:
     at = int(top.loss.argmax())
     return float(part[at] / top.loss[at])
+
+
+def _every(found: Any) -> dict[str, list[Top]]:
+    """All runs on pictures, by architecture, model and data set."""
+    return {
+        f"{' '.join(kind)}, {NAMES[data]}": own
+        for kind, tops in found.tops.items()
+        for data, own in tops.items()
+    }
+
+
+def _worst(values: dict[str, float]) -> tuple[float, str]:
+    """The smallest value, and in words where it is."""
+    at = min(values, key=values.__getitem__)
+    return values[at], f"Smallest: {at}."
+
+
+def _climb(top: Top) -> slice:
+    """From the start to the step at the peak."""
+    return slice(0, int(top.loss.argmax()) + 1)
+
+
+@claim(
+    "climb-terms-positive",
+    "From a tenth of the highest loss to the peak both terms are positive, in both architectures, "
+    "models and all data sets.",
+    "004 Figs. B.2, B.3, in a weaker reading",
+)
+def climb_positive(study: Any, found: Any) -> Evidence:
+    """Smallest share of such steps; after the catapult, with a small loss, they need not be."""
+    every = _every(found)
+    worst, note = _worst({name: min(map(_share_of_climb, own)) for name, own in every.items()})
+    late = max(_share_positive(t, late=True) for own in every.values() for t in own)
+    control = ("after the catapult, with a small loss", single(late))
+    return compare(at_least(1), single(worst), control, note)
+
+
+def _share_of_climb(top: Top) -> float:
+    chosen = top.loss[_climb(top)] >= 0.1 * top.loss.max()
+    return float(((top.bend > 0) & (top.fall > 0))[_climb(top)][chosen].mean())
+
+
+@claim(
+    "climb-terms-follow-loss",
+    "Up to the peak both terms follow the loss with a correlation of at least 0.9, in both "
+    "architectures, models and all data sets.",
+    "004 Figs. B.2, B.3, in a weaker reading",
+)
+def climb_follows(study: Any, found: Any) -> Evidence:
+    """Smallest correlation over terms and runs; that of lambda1 itself must be lower."""
+
+    def follows(top: Top, term: np.ndarray) -> float:
+        return float(np.corrcoef(top.loss[_climb(top)], term[_climb(top)])[0, 1])
+
+    every = _every(found)
+    least = {
+        n: min(min(follows(t, t.bend), follows(t, t.fall)) for t in o) for n, o in every.items()
+    }
+    worst, note = _worst(least)
+    values = [follows(t, t.value) for own in every.values() for t in own]
+    return compare(at_least(0.9), single(worst), ("lambda1 itself", single(max(values))), note)
