@@ -19,7 +19,7 @@ from dynascope.studies.catapult.general_pictures import (
 from dynascope.studies.catapult.general_runs import Curves
 from dynascope.studies.catapult.general_trends import GAMMAS, MULTIPLES, PRINTED, RATES, USUAL
 
-SHOWN, TERMS_SHOWN = 60, 20  # steps
+SHOWN = 60  # steps
 SHOWN_RATES = (1.9, 2.4, 2.8, 3.6, 4.1)
 
 
@@ -99,15 +99,15 @@ def _terms(tops: Tops, architecture: str, data: str) -> tuple[Panel, ...]:
     loss: list[Mark] = []
     bend: list[Mark] = [Reference("y", 0)]
     fall: list[Mark] = [Reference("y", 0)]
-    for group, model in enumerate((NETWORK, QUADRATIC)):
-        top = tops[architecture, model][data][0]
-        steps = np.arange(TERMS_SHOWN)
-        # Once the loss is small again R_f is a quotient of two small numbers, and moves nothing.
-        large = steps <= np.flatnonzero(top.loss > 0.1 * top.loss.max())[-1]
-        loss.append(Line(steps, top.loss[:TERMS_SHOWN], model, group=group))
-        loss.append(Points(steps, top.along[:TERMS_SHOWN], "its part along p1", group=group))
-        bend.append(Line(steps[large], top.bend[:TERMS_SHOWN][large], group=group))
-        fall.append(Line(steps, top.fall[:TERMS_SHOWN], group=group))
+    both = {model: tops[architecture, model][data][0] for model in (NETWORK, QUADRATIC)}
+    # Once the loss is small again R_f is a quotient of two small numbers, and moves nothing.
+    end = 2 + max(np.flatnonzero(t.loss > 0.1 * t.loss.max())[-1] for t in both.values())
+    for group, (model, top) in enumerate(both.items()):
+        steps = np.arange(len(top.bend))[:end]
+        loss.append(Line(steps, top.loss[: len(steps)], model, group=group))
+        loss.append(Points(steps, top.along[: len(steps)], "its part along p1", group=group))
+        bend.append(Line(steps, top.bend[:end], group=group))
+        fall.append(Line(steps, top.fall[:end], group=group))
     return (
         Panel(tuple(loss), f"loss, {NAMES[data]}", "step", "loss"),
         Panel(tuple(bend), "p1^T R_f p1", "step", "bend of the residual"),
@@ -121,7 +121,7 @@ def _top_chart(found: Any, architecture: str, name: str, title: str) -> Chart:
         name, title,
         "First seed, at 1.5 times the critical rate. Dots are the part of the loss along the top "
         "eigenvector p1. Look at the peak: both terms have risen with the loss, which brings it "
-        "down. The bend is drawn until the loss is back at a tenth of its peak.",
+        "down. Where a dot drops away from its line, another eigenvector has become the first.",
         sum(panels, ()),
     )  # fmt: skip
 
