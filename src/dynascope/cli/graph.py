@@ -49,6 +49,8 @@ def graph(
 
     Classes of nodes per depth, a pair of nodes that one family merges and another splits, and
     for a target the part of its variance (or the error rate) that no training can remove.
+    Targets and features stand in the order of the nodes: ascending ids, and as in the file where
+    nodes have names.
 
     \b
     Examples

@@ -55,7 +55,7 @@ def orbit(
     \b
     Examples
       dynascope orbit "(x**2-1)**2/4" --near 1 --learning-rate 1.05
-      dynascope orbit "2*sin(x)" --near -1.5 --from 0.9 --to 2.5 --out diagram.png
+      dynascope orbit "2*sin(x)" --near -1.5 --from 0.9 --to 2.2 --out diagram.png
     """  # noqa: D301
     _check(learning_rate, first, last, start, out)
     from dynascope.numerics.derivatives import derivatives
