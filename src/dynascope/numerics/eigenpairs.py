@@ -123,16 +123,18 @@ def _scattered(size: int) -> jax.Array:
 
 
 class _Space(NamedTuple):
-    """An orthonormal basis and the operator within it."""
+    """An orthonormal basis, the operator within it, and the vector that was multiplied last."""
 
     basis: jax.Array  # (rows, size); zero beyond row `filled`
     small: jax.Array  # (rows, rows) the operator in the basis, for the multiplied vectors
     filled: jax.Array  # how many have been multiplied; the next to be is basis[filled]
     products: jax.Array
-    best: jax.Array  # (rows,) the best pair's vector within the basis
-    value: jax.Array  # its value
-    rest: jax.Array  # estimate of |A v - value v| for it
+    values: jax.Array  # (rows,) Ritz values, best first
+    vectors: jax.Array  # (rows, rows) their vectors within the basis, one a column
+    rest: jax.Array  # estimate of |A v - value v| for the best
     scale: jax.Array  # largest magnitude seen
+    pair: tuple[jax.Array, jax.Array, jax.Array]  # v^T A v, v, |A v - v^T A v v| of the last v
+    certified: jax.Array  # whether that v was the best, and the pair is the answer
 
 
 def _one(
@@ -142,61 +144,70 @@ def _one(
     most = min(size, BASIS - 1, max(6, BASIS_BYTES // (size * dtype.itemsize)))
     rows = -(-(most + 1) // CHUNK) * CHUNK  # one more, for the vector to be multiplied next
 
-    def unfinished(space: _Space) -> jax.Array:
-        # A NaN compares false and ends the loop. The margin is for rounding in the estimate.
-        wanting = space.rest > 0.9 * tolerance * jnp.abs(space.value)
+    def ready(space: _Space) -> jax.Array:
+        # A NaN compares false and ends the search. The margin is for rounding in the estimate.
+        wanting = space.rest > 0.9 * tolerance * jnp.abs(space.values[0])
         wanting &= space.rest > rounding(space.scale) / 4
-        return wanting & (space.products < max_products - 1)
+        wanting &= space.products < max_products - 1
+        # A basis of the whole space needs no restart.
+        return ~wanting | (space.filled >= most if most == size else False)
 
     def cycle(space: _Space) -> _Space:
         # As a loop of one round or none: unlike a condition, it does not copy the basis.
-        smaller = partial(_restart, which=which, kept=max(most // 2, 1))
-        space = lax.while_loop(lambda s: s.filled >= most, smaller, space)
-        room = lambda s: unfinished(s) & (s.filled < most)  # noqa: E731
-        return lax.while_loop(room, partial(_step, multiply, which), space)
+        full = lambda s: (s.filled >= most) & ~ready(s)  # noqa: E731
+        space = lax.while_loop(full, partial(_restart, kept=max(most // 2, 1)), space)
+        room = lambda s: ~s.certified & (ready(s) | (s.filled < most))  # noqa: E731
+        return lax.while_loop(room, lambda s: _step(multiply, which, s, ready(s)), space)
 
+    space = _first(start, rows)
+    space = cycle(space) if most == size else lax.while_loop(lambda s: ~s.certified, cycle, space)
+    value, vector, rest = space.pair
+    converged = (rest <= tolerance * jnp.abs(value)) | (rest <= rounding(space.scale))
+    residual = jnp.where(rest == 0, rest, rest / jnp.abs(value))
+    return value, vector, residual, space.products, converged, space.scale
+
+
+def _first(start: jax.Array, rows: int) -> _Space:
+    """The space before any product."""
+    size, dtype = start.shape[0], start.dtype
     basis = jnp.zeros((rows, size), dtype).at[0].set(start / jnp.linalg.norm(start))
     zero, none = jnp.zeros((), dtype), jnp.zeros((), jnp.int32)
-    first = jnp.zeros(rows, dtype).at[0].set(1)
-    space = _Space(basis, jnp.zeros((rows, rows), dtype), none, none, first, zero, zero + 1, zero)
-    # A basis of the whole space needs no restart.
-    space = cycle(space) if most == size else lax.while_loop(unfinished, cycle, space)
-    vector = space.best @ space.basis
+    values, small = jnp.zeros(rows, dtype), jnp.zeros((rows, rows), dtype)
+    pair = zero, jnp.zeros(size, dtype), zero
+    unsure = jnp.zeros((), bool)
+    return _Space(basis, small, none, none, values, small, zero + 1, zero, pair, unsure)
+
+
+def _step(multiply: Multiply, which: Which, space: _Space, ready: jax.Array) -> _Space:
+    """Multiply the next vector and look at the pairs of the larger space.
+
+    Or, when the best pair is ready, multiply its vector: a residual that no estimate has gone
+    into. Both in one place, so that the product is compiled once; what is done to the space by
+    the second is never looked at.
+    """
+    at = space.filled
+    vector = lax.cond(ready, lambda: space.vectors[:, 0] @ space.basis, lambda: space.basis[at])
     vector = vector / jnp.linalg.norm(vector)
-    return _certify(multiply, vector, space.products + 1, space.scale, tolerance)
-
-
-def _certify(
-    multiply: Multiply, vector: jax.Array, products: jax.Array, scale: jax.Array, tolerance: float
-) -> tuple:
-    """The pair of a vector, with a residual that no estimate has gone into."""
     image = multiply(vector)
     value = vector @ image
-    rest = _length(image - value * vector)
-    converged = (rest <= tolerance * jnp.abs(value)) | (rest <= rounding(scale))
-    residual = jnp.where(rest == 0, rest, rest / jnp.abs(value))
-    return value, vector, residual, products, converged, scale
-
-
-def _step(multiply: Multiply, which: Which, space: _Space) -> _Space:
-    """Multiply the next vector and look at the best pair of the larger space."""
-    at = space.filled
-    image, row = _orthogonal(space.basis, multiply(space.basis[at]), at)
+    pair = value, vector, _length(image - value * vector)
+    image, row = _orthogonal(space.basis, image, at)
     length = _length(image)
     small = space.small.at[at].set(row).at[:, at].set(row)
     follow = jnp.where(length > 0, image / length, image)
-    values, vectors, score = _ritz(small, at + 1, which)
-    best = jnp.argmax(score)
-    seen = jnp.where(score > -jnp.inf, jnp.abs(values), 0)
+    values, vectors = _ritz(small, at + 1, which)
+    seen = jnp.where(jnp.arange(len(values), dtype=at.dtype) <= at, jnp.abs(values), 0)
     return _Space(
         basis=lax.dynamic_update_slice(space.basis, follow[None], (at + 1, jnp.zeros_like(at))),
         small=small,
         filled=at + 1,
         products=space.products + 1,
-        best=vectors[:, best],
-        value=values[best],
-        rest=length * jnp.abs(vectors[at, best]),
-        scale=jnp.maximum(space.scale, seen.max()),
+        values=values,
+        vectors=vectors,
+        rest=length * jnp.abs(vectors[at, 0]),
+        scale=jnp.where(ready, space.scale, jnp.maximum(space.scale, seen.max())),
+        pair=pair,
+        certified=ready,
     )
 
 
@@ -222,10 +233,8 @@ def _orthogonal(basis: jax.Array, image: jax.Array, at: jax.Array) -> tuple[jax.
     return lax.fori_loop(0, at // CHUNK + 1, against, (image, row))
 
 
-def _ritz(
-    small: jax.Array, filled: jax.Array, which: Which
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Eigenvalues, vectors and scores within the filled part; -inf for what is not filled."""
+def _ritz(small: jax.Array, filled: jax.Array, which: Which) -> tuple[jax.Array, jax.Array]:
+    """Eigenvalues and vectors within the filled part, best first; the rest comes behind."""
     norm = _length(small)
     norm = jnp.where(norm > 0, norm, jnp.ones_like(norm))
     # Rows not filled yet get a value that no filled one can have.
@@ -233,24 +242,24 @@ def _ritz(
         jnp.arange(len(small), dtype=filled.dtype) < filled, jnp.zeros_like(norm), -1.5 * norm
     )
     values, vectors = jnp.linalg.eigh(small + jnp.diag(empty))
-    score = jnp.abs(values) if which == "magnitude" else values
-    return values, vectors, jnp.where(values < -1.25 * norm, -jnp.inf, score)
+    if which == "largest":  # sorting takes long to compile, and eigh sorts
+        return values[::-1], vectors[:, ::-1]
+    order = jnp.argsort(-jnp.where(values < -1.25 * norm, -jnp.inf, jnp.abs(values)))
+    return values[order], vectors[:, order]
 
 
-def _restart(space: _Space, which: Which, kept: int) -> _Space:
+def _restart(space: _Space, kept: int) -> _Space:
     """A space of the best vectors and the next one; the best comes first."""
     rows, size = space.basis.shape
-    values, vectors, score = _ritz(space.small, space.filled, which)
-    order = jnp.argsort(-score)
-    best = vectors[:, order[:kept]].T @ space.basis
+    best = space.vectors[:, :kept].T @ space.basis
     follow = lax.dynamic_slice_in_dim(space.basis, space.filled, 1)
     blank = jnp.zeros((rows - kept - 1, size), space.basis.dtype)
-    small = jnp.zeros_like(space.small).at[:kept, :kept].set(jnp.diag(values[order[:kept]]))
+    values = jnp.where(jnp.arange(rows) < kept, space.values, 0)
     return space._replace(
         basis=jnp.concatenate([best, follow, blank]),
-        small=small,
+        small=jnp.diag(values),
         filled=jnp.asarray(kept, jnp.int32),
-        best=jnp.zeros_like(space.best).at[0].set(1),
+        vectors=jnp.eye(rows, dtype=space.basis.dtype),
     )
 
 
