@@ -73,7 +73,7 @@ class QuadraticGeneral(Study):
     source: ClassVar[str] = "004 (3.15), (3.16), Prop. B.13.1, Figs. B.2, B.3, B.4"
     scales: ClassVar[dict[str, dict[str, Any]]] = {
         "smoke": {
-            "seeds": 4, "network_seeds": 1, "widths": (256, 1024), "width": 512, "channels": 32,
+            "seeds": 4, "network_seeds": 1, "widths": (256, 1024), "width": 1024, "channels": 32,
             "digits": TwoClasses("digits", train=64, scaling="channel"),
         },
         "laptop": {},
