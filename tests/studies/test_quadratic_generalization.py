@@ -265,6 +265,8 @@ def test_batches_train_a_linear_model_of_their_own():
     plan = study.plan()
     assert list(plan) == ["cifar10: network", "cifar10: quadratic", "cifar10: linear"]
     assert plan["cifar10: linear"].dynamics.batch_size == 8
+    more = set_path(study, "cifar10.times", 3).plan()
+    assert [e.seeds for e in more.values()] == [(10,), (11,), (12,)] * 3
 
 
 def test_seeds_of_a_narrow_network_have_rates_of_their_own(begin):
@@ -291,11 +293,12 @@ def test_seeds_of_a_narrow_network_have_rates_of_their_own(begin):
 
 
 def test_a_panel_is_its_setting_with_one_thing_changed():
-    study = replace(QuadraticGeneralization.at("laptop"), deep_train=7)
+    study = set_path(QuadraticGeneralization.at("laptop"), "deep.train", 7)
     svhn, tanh, deep = (study.setting(f"svhn{c}") for c in ("", "-tanh", "-deep"))
     assert tanh.task == svhn.task
     assert tanh.model == replace(svhn.model, activation="tanh") != svhn.model
-    assert (deep.task, deep.model) == (replace(svhn.task, train=7), study.deep)
+    assert (deep.task, deep.model) == (replace(svhn.task, train=7), study.deep.model)
+    assert deep.times == study.deep.times != tanh.times == svhn.times
     assert study.setting("cifar10-deep").batch_size is None != study.setting("cifar10").batch_size
     assert [svhn.manner(), deep.manner()] == ["convolution", "3 layers"]
 
@@ -304,7 +307,7 @@ def test_settings_of_any_panel_are_set_by_path_and_change_the_fingerprint():
     study = QuadraticGeneralization.at("laptop")
     prints = {fingerprint(study)}
     for path, value in (
-        ("fsdd.model.width", 32), ("deep.width", 32), ("deep_train", 9),
+        ("fsdd.model.width", 32), ("deep.model.width", 32), ("deep.train", 9),
         ("svhn.task.train", 9), ("panels", ["digits-swish"]),
     ):  # fmt: skip
         prints.add(fingerprint(set_path(study, path, value)))
@@ -331,6 +334,8 @@ def test_settings_that_decide_nothing_are_refused():
         Setting(TwoClasses("digits"), models.CNN(3, 4, shape=(8, 8, 1)))
     with pytest.raises(BadInput, match=r"from 0\.8 or below"):
         replace(QuadraticGeneralization.at("smoke"), multiples=(1.2, 1.5))
+    with pytest.raises(BadInput, match="times"):
+        Setting(TwoClasses("digits"), wide(8), times=0)
     with pytest.raises(BadInput, match="'mse'"):
         Setting(TwoClasses("digits", reduction="half"), wide(8))
     with pytest.raises(BadInput, match="an MLP or a CNN"):

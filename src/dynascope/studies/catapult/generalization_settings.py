@@ -68,14 +68,20 @@ PANELS = {  # what is shown, in the order of the figures: where a gain is claime
 
 @dataclass(frozen=True)
 class Setting(Spec):
-    """What one panel trains: a task, a network, and how many samples a step sees."""
+    """What one panel trains: a task, a network, and how many samples a step sees.
+
+    It has `times` as many seeds as the study says: more where runs are cheap.
+    """
 
     task: Samples
     model: Model
     batch_size: int | None = None
+    times: int = 1
 
     def check(self) -> None:
         """Raise for conventions and networks that the study does not know."""
+        if self.times < 1:
+            raise bad("times", self.times, "a whole number of at least 1")
         if self.task.reduction != "mse":
             raise bad("reduction", self.task.reduction, "'mse', which the critical rate is for")
         if not isinstance(self.model, MLP | CNN):
@@ -131,9 +137,18 @@ def with_activation(setting: Setting, activation: str) -> Setting:
     return replace(setting, model=replace(setting.model, activation=activation))  # type: ignore[call-arg]
 
 
-def deepened(setting: Setting, deep: MLP, train: int) -> Setting:
-    """The data of a setting, so many training samples, in a deep network, all at once."""
-    return Setting(replace(setting.task, train=train), deep)  # type: ignore[call-arg]
+@dataclass(frozen=True)
+class Deep(Spec):
+    """What a deep panel has of its own; the rest is that of its data's setting."""
+
+    model: MLP
+    train: int
+    times: int = 1
+
+    def of(self, setting: Setting) -> Setting:
+        """The data of a setting, so many training samples, in this network, all at once."""
+        task = replace(setting.task, train=self.train)  # type: ignore[call-arg]
+        return Setting(task, self.model, times=self.times)
 
 
 def wide(width: int, depth: int = 2) -> MLP:
