@@ -164,8 +164,8 @@ class QuadraticGeneralization(Study):
             "counts as trained if its training loss ends below its start; others are not drawn.",
             "A panel named -tanh or -swish is the one before the hyphen with that activation; "
             f"-deep is its data, {self.deep.train} training samples, in {deep.depth} layers "
-            f"{deep.width:,} wide, a width that the thesis does not give. Rates are laid out by the "
-            "kernel of an infinitely wide ReLU network; tanh and swish have no closed form, so "
+            f"{deep.width:,} wide, a width that the thesis does not give. Rates are laid out by "
+            "the kernel of an infinitely wide ReLU network; tanh and swish have no closed form, so "
             f"there a network of {DRAWN:,} units, drawn apart from the seeds shown, takes its "
             "place. Every seed's own critical rate is then measured. Seeds of networks narrower "
             f"than {NARROW} differ in it by up to a fifth and get rates of their own instead.",
