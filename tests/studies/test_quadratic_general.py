@@ -111,6 +111,8 @@ def test_the_terms_along_p1_are_those_that_moved_the_residuals():
         },
         {RATE: [rate]},
     )
+    late = run.isel(step=[1]).map(lambda v: v * np.nan)
+    assert top_eigenspace(xr.concat([run, late], "step"), labels).bend == pytest.approx([0.7])
     top = top_eigenspace(run, labels)
     assert top.bend == pytest.approx([0.7]) and top.fall == pytest.approx([2.0])
     assert top.value == pytest.approx([5.0, 3.0])
@@ -127,6 +129,28 @@ def test_a_term_that_is_not_positive_has_no_slope_and_leaves_the_claim_undecided
     for tops, verdict in (([fine], "holds"), ([fine, broken], "undecided")):
         found = SimpleNamespace(tops={(DENSE, NETWORK): {"digits": tops}})
         assert judged(None, found).verdict == verdict
+
+
+def test_a_loss_that_never_rises_leaves_the_claims_undecided():
+    loss = np.array([4.0, 2.0, 1.0, 0.5])
+    top = Top(loss, loss, 0 * loss, 1 + 0 * loss, loss[:-1], loss[:-1])
+    found = SimpleNamespace(tops={(DENSE, NETWORK): {"digits": [top]}})
+    subject = general_top.NETWORK_DENSE
+    for judged in (
+        general_top.positive(subject), general_top.scale(subject), general_top.climb_follows,
+    ):  # fmt: skip
+        assert judged(None, found).verdict == "undecided"
+
+
+def test_the_correlation_names_the_run_that_follows_least():
+    loss = np.array([1.0, 2.0, 4.0, 8.0, 1.0])
+    fine = Top(loss, loss, 0 * loss, 9 - loss, loss[:-1], 2 * loss[:-1])
+    still = fine._replace(bend=np.array([1.0, 4.0, 1.0, 1.5]))
+    tops = {(DENSE, NETWORK): {"digits": [fine]}, (DENSE, QUADRATIC): {"svhn": [still, fine]}}
+    kept = general_top.climb_follows(None, SimpleNamespace(tops={k: tops[k] for k in [*tops][:1]}))
+    assert kept.verdict == "holds" and kept.measured.value == pytest.approx(1)
+    lost = general_top.climb_follows(None, SimpleNamespace(tops=tops))
+    assert lost.verdict == "fails" and "quadratic model, SVHN" in lost.note
 
 
 def test_a_lane_that_diverged_has_no_finite_peak():

@@ -13,14 +13,14 @@ RESAMPLES = 400
 
 
 def log_slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
-    """The power p of the best fit y ~ x^p; NaN if a value is not positive and finite.
+    """The power p of the best fit y ~ x^p; NaN for one point, or one not positive and finite.
 
     Example:
         >>> round(log_slope([1.0, 10.0, 100.0], [2.0, 20.0, 200.0]), 12)
         1.0
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
-    if not (np.isfinite(y).all() and (y > 0).all() and (x > 0).all()):
+    if len(x) < 2 or not (np.isfinite(y).all() and (y > 0).all() and (x > 0).all()):
         return float("nan")
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 

@@ -46,7 +46,10 @@ def model_of(network: TwoLayerReLU | CNN, model: str) -> Model:
 
 
 class Top(NamedTuple):
-    """Descent confined to the kernel's top eigenvector p1(t), one seed; arrays are (step,)."""
+    """Descent confined to the kernel's top eigenvector p1(t), one seed; arrays are (step,).
+
+    If descent diverges they end with the last finite kernel.
+    """
 
     loss: np.ndarray  # mean of squares
     along: np.ndarray  # its part along p1(t)
@@ -66,6 +69,8 @@ def top_eigenspace(run: xr.Dataset, labels: np.ndarray) -> Top:
     """
     run = run.isel({RATE: 0, "seed": 0})
     kernels, r = run["tangent_kernel"].values, run["training_output"].values - labels
+    fine = np.isfinite(kernels).all(axis=(1, 2))
+    kernels, r = kernels[fine], r[fine]
     values, vectors = np.linalg.eigh(kernels)
     first, second, n = vectors[..., -1], vectors[..., -2], r.shape[-1]
     eta = 2 * float(run[RATE]) / n

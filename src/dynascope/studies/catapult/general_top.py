@@ -2,12 +2,13 @@
 
 Bound by the study `quadratic-general`, once for each architecture and model. Along the top
 eigenvector p1(t) a step is <p1, r'> = (1 - eta lambda1 + a) <p1, r> and p1^T K' p1 = lambda1 - b:
-`bend` is a, `fall` is b. The loss is large where it is above its first value.
+`bend` is a, `fall` is b. The loss is large where it is above its first value; a run in which it
+never is has no share and no slope (NaN), which leaves its claims undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,12 +66,17 @@ def positive(subject: Subject) -> Callable:
 def _positive(study: Any, found: Any, kind: Kind) -> Evidence:
     """Share of such steps, and of steps after the peak with a small loss; worst seeds."""
     tops = found.tops[kind]
-    kept = {d: min(_share_positive(t, late=False) for t in own) for d, own in tops.items()}
-    late = max(_share_positive(t, late=True) for own in tops.values() for t in own)
+    kept = {d: _least([_share_positive(t, late=False) for t in own]) for d, own in tops.items()}
+    late = np.max([_share_positive(t, late=True) for own in tops.values() for t in own])
     control = ("after the catapult, with a small loss", single(late))
     worst = max(_largest_exception(top) for own in tops.values() for top in own)
     note = f"{_listed(kept)} Exceptions have losses of up to {worst:.0%} of the peak."
-    return compare(at_least(1), single(min(kept.values())), control, note)
+    return compare(at_least(1), single(_least(kept.values())), control, note)
+
+
+def _least(values: Iterable[float]) -> float:
+    """The smallest, NaN if one is; the built-in `min` may pass over it."""
+    return float(np.min(list(values)))
 
 
 def _both_positive(top: Top) -> np.ndarray:
@@ -85,7 +91,7 @@ def _largest_exception(top: Top) -> float:
 def _share_positive(top: Top, *, late: bool) -> float:
     after = np.arange(len(top.bend)) > top.loss.argmax()
     chosen = after & ~_large(top) if late else _large(top)
-    return float(_both_positive(top)[chosen].mean())
+    return float(_both_positive(top)[chosen].mean()) if chosen.any() else float("nan")
 
 
 def scale(subject: Subject) -> Callable:
@@ -100,7 +106,7 @@ def _scale(study: Any, found: Any, kind: Kind) -> Evidence:
     tops = found.tops[kind]
     slopes = {d: _farthest([s for top in own for s in _slopes(top)]) for d, own in tops.items()}
     values = [log_slope(*_rising(t, t.value[:-1])) for own in tops.values() for t in own]
-    control = ("lambda1 itself", single(max(values)))
+    control = ("lambda1 itself", single(np.max(values)))
     worst = _farthest(list(slopes.values()))
     note = f"{_listed(slopes)} A term that is not positive somewhere has no slope (nan)."
     return compare(
@@ -153,14 +159,19 @@ def _share_at_peak(top: Top, part: np.ndarray) -> float:
 )
 def climb_follows(study: Any, found: Any) -> Evidence:
     """Smallest correlation over terms and runs; that of lambda1 itself must be lower."""
-    least = min(
+    correlations = [
         (_correlation(top, term), f"{kind[0]} {kind[1]}, {NAMES[data]}")
         for kind, data, top in _every(found)
         for term in (top.bend, top.fall)
+    ]
+    least, at = correlations[
+        int(np.argmin([value for value, _ in correlations]))
+    ]  # NaN is the smallest
+    control = (
+        "lambda1 itself",
+        single(np.max([_correlation(top, top.value) for _, _, top in _every(found)])),
     )
-    values = [_correlation(top, top.value) for _, _, top in _every(found)]
-    control = ("lambda1 itself", single(max(values)))
-    return compare(at_least(0.9), single(least[0]), control, f"Smallest: {least[1]}.")
+    return compare(at_least(0.9), single(least), control, f"Smallest: {at}.")
 
 
 def _every(found: Any) -> Iterator[tuple[Kind, str, Top]]:
@@ -172,5 +183,5 @@ def _every(found: Any) -> Iterator[tuple[Kind, str, Top]]:
 
 def _correlation(top: Top, term: np.ndarray) -> float:
     """Of the loss and a term, from the start to the step at the peak."""
-    climb = slice(0, int(top.loss.argmax()) + 1)
-    return float(np.corrcoef(top.loss[climb], term[climb])[0, 1])
+    count = min(int(top.loss.argmax()) + 1, len(top.bend))
+    return float(np.corrcoef(top.loss[:count], term[:count])[0, 1]) if count > 1 else float("nan")
