@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from itertools import islice
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
 from dynascope.graphs import as_graph, from_edges, operators, union
+from dynascope.graphs.injective import injective_powers
 
 from .samples import permuted, random_graph
 
@@ -66,6 +69,20 @@ def test_operator_commutes_with_renaming_nodes(name):
     order = np.random.default_rng(0).permutation(20)
     moved = BUILDERS[name](permuted(graph, order)).toarray()
     assert abs(moved - BUILDERS[name](graph).toarray()[np.ix_(order, order)]).max() < 1e-12
+
+
+def test_pagerank_and_the_injective_operator_commute_with_renaming_nodes():
+    graph, random = random_graph(7, nodes=20, edges=40), np.random.default_rng(0)
+    order, values = random.permutation(20), random.integers(0, 5, 20)
+    renamed = permuted(graph, order)
+    spread, moved = (
+        operators.personalized_pagerank(g, x.astype(float))
+        for g, x in ((graph, values), (renamed, values[order]))
+    )
+    assert abs(moved - spread[order]).max() < 1e-12
+    powers = injective_powers(graph, values), injective_powers(renamed, values[order])
+    for one, two in islice(zip(*powers), 3):
+        assert all((b == a[order]).all() for a, b in zip(one.values, two.values, strict=True))
 
 
 @pytest.mark.parametrize("name", ["adjacency", "power", "power_open", "power_closed", "triangle"])

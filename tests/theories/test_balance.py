@@ -24,7 +24,7 @@ def test_the_identities_of_one_step():
     mu, eta = 1.3, 0.8
     r = x * y - mu
     x1, y1 = factor_step(x, y, mu, eta)
-    assert x1**2 - y1**2 == pytest.approx((x**2 - y**2) * (1 - eta**2 * r**2), rel=1e-9)
+    assert x1**2 - y1**2 == pytest.approx((x**2 - y**2) * (1 - eta**2 * r**2), rel=1e-12, abs=1e-11)
     product = x * y * (1 - eta * r) ** 2 - eta * r * (x - y) ** 2
     assert x1 * y1 == pytest.approx(product, rel=1e-12, abs=1e-12)
 
