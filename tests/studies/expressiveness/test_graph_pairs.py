@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dynascope.studies import studies
+from dynascope.studies.expressiveness import graph_pairs
+
 FAILS = {"hexagon-printed", "highest-degrees"}
 
 
@@ -9,6 +12,14 @@ def test_all_statements_hold_but_the_printed_hexagon_and_a_limit_far_away(verdic
     found = verdicts("graph-pairs")
     assert {name for name, verdict in found.items() if verdict != "holds"} == FAILS
     assert {"hexagon-closed", "hexagon-triangles"} <= set(found)
+
+
+def test_walks_of_both_graphs_are_compared(monkeypatch):
+    """The pair's walks are equal, so that only another pair shows whether both are looked at."""
+    monkeypatch.setattr(graph_pairs, "FOURTEEN", graph_pairs.REGULAR)
+    monkeypatch.setattr(graph_pairs, "hard_pairs", ())
+    one, two = studies.get("graph-pairs").at("smoke").analyse({}).walks
+    assert one[1].tolist() == [2] * 8 and two[1].tolist() == [4] * 8
 
 
 def test_charts_and_headline(outcomes):
