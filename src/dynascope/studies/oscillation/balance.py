@@ -255,6 +255,19 @@ class Balance(Study):
         return compare(at_most(0.0), single(past), (words, single(before)))
 
     @claim(
+        "stable-minimisers-as-printed",
+        "For eta < 1 every point of the stable set has x y = 1 and x + y < sqrt(2 + 2 / eta).",
+        "002 Prop. 6",
+    )
+    def stable_minimisers_as_printed(self, found: Found) -> Evidence:
+        """Share of the diagonal below 1 / sqrt(2) that is in the set and not on x y = 1."""
+        diagonal = np.linspace(0.05, 0.7, 14)
+        forgotten = in_stable_set(diagonal, diagonal, BEFORE) & (diagonal**2 != 1)
+        beyond = _stable(found, BEFORE) & (found.minimisers.sum(axis=1) >= stable_sum(0.99))
+        words = "minimisers beyond the bound of eta = 0.99"
+        return compare(at_most(0.0), single(forgotten.mean()), (words, single(beyond.mean())))
+
+    @claim(
         "stable-minimisers",
         "For eta < 1 a minimiser is in the stable set if x + y < sqrt(2 + 2 / eta), and only then.",
         "002 Prop. 6, for minimisers",
