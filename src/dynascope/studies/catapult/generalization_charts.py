@@ -24,9 +24,9 @@ def loss_chart(name: str, title: str, found: Mapping[str, Panel]) -> Chart:
         name,
         f"Best test loss against the learning rate: {title}",
         "Mean over seeds, for the network with their range; rates at which a seed diverges are "
-        "left out. Look at the critical rate: to its left the three models agree, to its right "
-        "the linear one is gone and the other two first go on falling; towards twice the rate "
-        "they may rise again. Every data set is a small subset; the notes say which.",
+        "left out. Left of the critical rate the three models should agree, right of it the "
+        "linear one is gone. Look at whether the other two go on falling there, how far, and "
+        "whether they rise again. Every data set is a small subset; the notes say which.",
         tuple(panels),
     )
 
