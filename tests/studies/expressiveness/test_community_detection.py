@@ -6,10 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import dynascope as ds
 from dynascope.core.randomness import key_for
-from dynascope.graphs.communities import HARDNESSES
+from dynascope.graphs.communities import (
+    HARDNESSES,
+    adjacency_communities,
+    bethe_communities,
+    overlap,
+)
 from dynascope.numerics.precision import precision
 from dynascope.store import Store
 from dynascope.studies import studies
@@ -66,6 +72,34 @@ def test_paper_scale_is_the_printed_setting():
 def test_charts(outcomes):
     charts = outcomes("community-detection").charts
     assert [c.name for c in charts] == ["by-hardness", "beside-the-table"]
+
+
+def test_every_model_has_its_operator():
+    models = {n: e.model for n, e in studies.get("community-detection").at("laptop").plan().items()}
+    assert models.pop("sGNN").layers == 30
+    assert {name: (model.operators, model.powers) for name, model in models.items()} == {
+        "GA-MLP-A": (("adjacency",), (120,)),
+        "GA-MLP-H": (("bethe",), (120,)),
+        "GA-MLP-GCN": (("self_loop",), (120,)),
+    }
+
+
+def test_learned_overlaps_are_the_last_and_spectral_ones_those_of_their_matrix(monkeypatch):
+    study = studies.get("community-detection").at("smoke")
+    study = replace(study, task=replace(study.task, test_graphs=2))
+    graphs = study.test_graphs()
+    monkeypatch.setattr(type(study), "test_graphs", lambda self: graphs)  # drawn once
+    overlaps = np.zeros((5, 1, 2, 2))
+    overlaps[:, :, 1] = 0.7
+    run = xr.Dataset({"overlap": (("rank", "seed", "step", "graph"), overlaps)})
+    found = study.analyse({"GA-MLP-A": run})
+    assert found.learned["GA-MLP-A"].tolist() == [[0.7, 0.7]] * 5
+    truth = np.repeat([0, 1], 125)
+    answers = {"Bethe Hessian": bethe_communities, "adjacency": adjacency_communities}
+    for name, answer in answers.items():
+        wanted = [[overlap(answer(g), truth) for g in rank] for rank in graphs]
+        assert found.spectral[name].tolist() == wanted
+    assert found.spectral["Bethe Hessian"].tolist() != found.spectral["adjacency"].tolist()
 
 
 # Means by rank: the GCN operator as printed in Table A.2, powers of A and of H as one would like.

@@ -67,6 +67,22 @@ def test_the_rate_with_the_smallest_training_error_counts_seed_by_seed():
     assert chosen["held_out_error"].values[:, -1].tolist() == [-0.2, -0.1]
 
 
+def test_train_and_test_are_the_last_errors_of_their_own_nodes():
+    study = studies.get("walk-counting").at("smoke")
+    runs = {}
+    for k, label in enumerate(study.plan()):
+        loss = np.full((1, 3, 2), 1.0 + k)
+        loss[..., -1] = 0.1 + k
+        axes = (RATE, "seed", "step")
+        values = {"loss": (axes, loss), "held_out_error": (axes, 10 * loss)}
+        runs[label] = xr.Dataset(values, {RATE: [0.1], "time": ((RATE, "step"), np.ones((1, 2)))})
+    found = study.analyse(runs)
+    for k, label in enumerate(study.plan()):
+        graph, name = label.split(": ")
+        assert found.train[graph][name] == pytest.approx([0.1 + k] * 3)
+        assert found.test[graph][name] == pytest.approx([1 + 10 * k] * 3)
+
+
 # Held-out errors as printed in Table 2.2, on Cora and on the regular graph.
 TABLE = {
     "cora": {"GIN": 9.72e-7, "GA-MLP-A": 1.56e-1, "GA-MLP-A+": 6.44e-2,
