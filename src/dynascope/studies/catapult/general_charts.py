@@ -11,6 +11,7 @@ from dynascope.studies.base import chart
 from dynascope.studies.catapult.general_pictures import (
     CONVOLUTION,
     DENSE,
+    MULTIPLE,
     NAMES,
     NETWORK,
     QUADRATIC,
@@ -119,9 +120,10 @@ def _top_chart(found: Any, architecture: str, name: str, title: str) -> Chart:
     panels = [_terms(found.tops, architecture, data) for data in found.tops[architecture, NETWORK]]
     return Chart(
         name, title,
-        "First seed, at 1.5 times the critical rate. Dots are the part of the loss along the top "
-        "eigenvector p1. Look at the peak: both terms have risen with the loss, which brings it "
-        "down. Where a dot drops away from its line, another eigenvector has become the first.",
+        f"First seed, at {MULTIPLE} times the critical rate. Dots are the part of the loss along "
+        "the top eigenvector p1. Look at the peak: both terms have risen with the loss, which "
+        "brings it down. Where a dot drops away after the peak, another eigenvector has become the "
+        "first.",
         sum(panels, ()),
     )  # fmt: skip
 

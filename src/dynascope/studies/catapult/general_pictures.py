@@ -24,6 +24,7 @@ QUADRATIC, NETWORK = "quadratic model", "network"
 Kind = tuple[str, str]  # architecture, model
 KINDS: tuple[Kind, ...] = tuple(product((DENSE, CONVOLUTION), (QUADRATIC, NETWORK)))
 RATE = "dynamics.learning_rate"
+MULTIPLE = 1.5  # of the critical rate; the figures give none
 
 
 def network_of(task: TwoClasses, architecture: str, size: int) -> TwoLayerReLU | CNN:

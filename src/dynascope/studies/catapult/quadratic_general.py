@@ -32,6 +32,7 @@ from dynascope.studies.catapult.general_pictures import (
     CONVOLUTION,
     DENSE,
     KINDS,
+    MULTIPLE,
     NAMES,
     RATE,
     Kind,
@@ -52,7 +53,6 @@ from dynascope.studies.catapult.line_data import TrainingOutput
 from dynascope.tasks import OneExample, Task, TwoClasses
 
 REAL = ("cifar10", "svhn")
-MULTIPLE = 1.5  # of the critical rate, for the top eigenspace
 GAMMA = "model.gamma"
 
 
@@ -78,7 +78,7 @@ class QuadraticGeneral(Study):
         },
         "laptop": {},
         "paper": {
-            "seeds": 50, "widths": (1000, 3000, 10_000), "steps": 600,
+            "seeds": 50, "network_seeds": 1, "widths": (1000, 3000, 10_000), "steps": 600,
             "channels": 1024, "convolution_pool": 1,
         },
     }  # fmt: skip
