@@ -113,7 +113,7 @@ def test_where_there_is_no_closed_form_a_wide_network_is_drawn():
         (Setting(classes("digits", 64), wide(2048)), 0.06),
         (Setting(LowRank("sign", 20, 100, 10, 0.0), wide(2048)), 0.06),
         (Setting(TwoClasses("digits", train=40, scaling="channel"),
-                 models.CNN(2, 64, shape=(8, 8, 1), parameterization="ntk")), 0.15),
+                 models.CNN(2, 512, shape=(8, 8, 1), parameterization="ntk")), 0.15),
         (with_activation(Setting(classes("digits", 64), wide(2048)), "tanh"), 0.06),
         (Setting(classes("digits", 64), wide(1024, depth=3)), 0.1),
     ],

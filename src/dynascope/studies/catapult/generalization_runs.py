@@ -27,7 +27,7 @@ from dynascope.tasks import Samples
 from dynascope.theories import infinite_width_kernel, linear_descent
 
 RATE = "dynamics.learning_rate"
-PLACES = 8  # of an image, in each direction, that the layout of rates looks at
+PLACES = 4  # of an image, in each direction, that the layout of rates looks at
 NARROW = 512  # units or channels below which the seeds' critical rates differ by up to a fifth
 DRAWN = 4096  # units of the network that lays out rates where there is no closed form
 

@@ -182,11 +182,12 @@ class QuadraticGeneralization(Study):
             "Chosen by cost alone, before they were run: sizes, rates and four seeds of three "
             "layers, tanh and swish, so that only one rate in the range of the claims, 1.3, is "
             "tried there (few_multiples has the rates); and 8 x 8 pictures for SVHN, the slowest "
-            "panel at 16 x 16. Chosen later: rates of their own for seeds of narrow networks, after a run of "
-            "three layers in which no shared rate was within 1 to 1.5 for every seed; 128 samples "
-            "and 64 channels for the convolution on CIFAR-10, after the linear model of seed 0 "
-            "learned nothing from 64 with tanh; three times the seeds for three layers, since "
-            "four left gains undecided, and four times for the digits and batches, both cheap.",
+            "panel at 16 x 16. Chosen later: rates of their own for seeds of narrow networks, "
+            "after a run of three layers in which no shared rate was within 1 to 1.5 for every "
+            "seed; 128 samples and 64 channels for the convolution on CIFAR-10, after the linear "
+            "model of seed 0 learned nothing from 64 with tanh; three times the seeds for three "
+            "layers, since four left gains undecided, and four times for the digits and batches, "
+            "both cheap.",
             *self._provenance(),
         )
 
