@@ -54,9 +54,10 @@ def test_json_is_one_object_of_the_promised_form(cli, full):
     assert "report: " in answer.err
 
 
-def test_what_is_stored_is_not_computed_again(cli, full, monkeypatch):
+def test_what_is_stored_is_neither_planned_nor_computed_again(cli, full, tiny, monkeypatch):
     runner = sys.modules["dynascope.sweeps.run"]
     monkeypatch.setattr(runner, "run_experiment", None)  # computing would fail
+    monkeypatch.setattr(tiny, "plan", None)  # as planning would, which may measure
     answer = cli("run", "tiny", "--scale", "smoke")
     assert answer.code == 0 and "answered from the store" in answer.out
 

@@ -2,7 +2,7 @@
 
 from dynascope.sweeps.pieces import assemble, catalogue
 from dynascope.sweeps.reporting import forget, write_figures, write_report
-from dynascope.sweeps.run import Outcome, configure, load, run, runs
+from dynascope.sweeps.run import Outcome, configure, load, run, runs, stored
 from dynascope.sweeps.sweep import run_experiment, sweep
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "run",
     "run_experiment",
     "runs",
+    "stored",
     "sweep",
     "write_figures",
     "write_report",

@@ -13,6 +13,7 @@ import xarray as xr
 from dynascope.core.charts import Chart
 from dynascope.core.records import Claim, StudyResult
 from dynascope.core.spec import Spec, fingerprint, to_plain
+from dynascope.engine import Experiment
 from dynascope.engine.dataset import versions
 from dynascope.store import Store
 from dynascope.studies import Study, studies
@@ -64,6 +65,11 @@ def configure(name: str, scale: str, changes: Mapping[str, Any] | None = None) -
     return with_changes(studies.get(name).at(scale), changes or {})
 
 
+def stored(study: Study, scale: str, store: Store) -> str | None:
+    """The record that answers for this study at this scale, if there is one."""
+    return store.find(fingerprint(Request(study, scale)))
+
+
 def run(
     name: str,
     scale: str = "laptop",
@@ -72,6 +78,7 @@ def run(
     store: Store | None = None,
     again: bool = False,
     progress: bool = True,
+    plan: Mapping[str, Experiment] | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
     """Run a study, or answer from the store if it is there.
@@ -83,6 +90,7 @@ def run(
         store: Where to keep it; the results folder by default.
         again: Compute again although it is stored; the results must agree.
         progress: Whether to show progress.
+        plan: The study's plan, if the caller has worked it out already.
         tell: Called with a line before each experiment.
 
     Returns:
@@ -90,12 +98,11 @@ def run(
     """
     study = configure(name, scale, changes)
     store = store or Store()
-    key = fingerprint(Request(study, scale))
-    found = store.find(key)
+    found = stored(study, scale, store)
     if found and not again:
         return Outcome(cast(StudyResult, store.load(found)), found, True, store)
     begun = time.perf_counter()
-    runs, ids, plan = {}, [], study.plan()
+    runs, ids, plan = {}, [], study.plan() if plan is None else plan
     for number, (label, experiment) in enumerate(plan.items(), 1):
         tell(f"{number}/{len(plan)} {label}")
         runs[label] = run_experiment(
@@ -108,7 +115,7 @@ def run(
         title=study.title,
         source=study.source,
         scale=scale,
-        fingerprint=key,
+        fingerprint=fingerprint(Request(study, scale)),
         settings=to_plain(study),
         notes=study.notes(),
         claims=tuple(study.judge(findings)),
