@@ -15,7 +15,7 @@ from dynascope.core.randomness import key_for
 from dynascope.numerics.precision import precision
 from dynascope.probes import tangent_kernel
 from dynascope.studies import studies
-from dynascope.studies.catapult import general_top
+from dynascope.studies.catapult import general_runs, general_top
 from dynascope.studies.catapult.general_pictures import (
     CONVOLUTION,
     DENSE,
@@ -74,6 +74,17 @@ def test_the_critical_rate_is_that_of_the_tangent_kernel(architecture):
         kernel = np.asarray(tangent_kernel(network.apply, params, jax.numpy.asarray(x)))
     expected = 12 / np.linalg.eigvalsh(kernel)[-1]
     assert critical_rate(task, model, 4) == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_very_wide_convolution_is_estimated_by_its_first_channels(monkeypatch):
+    task = TwoClasses("digits", train=12, scaling="channel")
+    model = network_of(task, CONVOLUTION, 200)
+    exact = critical_rate(task, model, 0)
+    monkeypatch.setattr(general_runs, "MOST_CHANNELS", 100)
+    critical_rate.cache_clear()
+    assert critical_rate(task, model, 0) == pytest.approx(exact, rel=0.2)
+    assert critical_rate(task, model, 0) != exact
+    critical_rate.cache_clear()
 
 
 def test_quadratic_models_begin_as_their_networks():

@@ -14,7 +14,8 @@ from dynascope.models.convolution import patches
 from dynascope.numerics.precision import precision
 from dynascope.tasks import TwoClasses
 
-CHANNELS = 16  # at once, so that 1,024 of them on whole pictures fit into memory
+CHANNELS = 16  # at once, so that many of them on whole pictures fit into memory
+MOST_CHANNELS = 256  # of a wider convolution: its kernel is a mean over channels drawn alike
 
 
 @lru_cache(maxsize=64)
@@ -22,7 +23,8 @@ def critical_rate(task: TwoClasses, model: TwoLayerReLU | CNN, seed: int) -> flo
     """The rate n / lambda of the untrained network on a seed, for the mean of squares.
 
     Layer by layer in numpy: a plan must not wait for compilation. A convolution has two layers
-    over pictures, in the scaling of the tangent kernel.
+    over pictures, in the scaling of the tangent kernel; more than 256 channels are estimated by
+    the first 256.
     """
     with precision("float64"):
         x = task.samples(key_for(seed, "data"))[0]
@@ -52,15 +54,15 @@ def _convolution_kernel(model: CNN, seen: np.ndarray, params: Any) -> np.ndarray
     count, places, size = seen.shape
     first = np.asarray(params[0]["weight"]).reshape(model.channels, size)
     second = np.asarray(params[1]["weight"]).reshape(places, model.channels)
-    kernel = np.zeros((count, count))
-    for start in range(0, model.channels, CHANNELS):
-        some = slice(start, start + CHANNELS)
+    kernel, used = np.zeros((count, count)), min(model.channels, MOST_CHANNELS)
+    for start in range(0, used, CHANNELS):
+        some = slice(start, min(start + CHANNELS, used))
         reach = seen @ first[some].T  # (sample, place, channel)
         hidden = np.maximum(reach, 0).reshape(count, -1)
         through = (reach > 0) * second[:, some]
         moved = (through.transpose(0, 2, 1) @ seen).reshape(count, -1)  # d f / d first
         kernel += hidden @ hidden.T + moved @ moved.T
-    return kernel / (places * model.channels * size)
+    return kernel / (places * used * size)
 
 
 class Curves(NamedTuple):

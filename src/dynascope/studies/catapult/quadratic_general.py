@@ -126,7 +126,7 @@ class QuadraticGeneral(Study):
             "Networks use the mean of squares; their rates are multiples of n over the largest "
             f"eigenvalue of the first kernel ({MULTIPLE} for Figs. B.2 and B.3, which give none), "
             "since the scaling of the pictures is not given: here every channel has mean 0 and "
-            "deviation 1.",
+            "deviation 1. Convolutions of more than 256 channels take the kernel of the first 256.",
             f"Fig. B.4 b: {self.few.train} samples of {self.few.source().note}.",
             *(f"Figs. B.2, B.3: {self._provenance(name)}." for name in self.pictures),
             *(f"Figs. B.2, B.3: {absence(name)}." for name in missing),
