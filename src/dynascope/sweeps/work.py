@@ -56,7 +56,7 @@ def trace(bare: Bare, dtype: str) -> tuple[Work, Work, int, bool]:
     place, places = np.int32(0), np.zeros(2, np.int32)
     times = np.zeros(3)
     call = (values, seed, lane, place, place, places, times)
-    program, (_, row) = jax.make_jaxpr(advance, return_shape=True)(*call)
+    program, (*_, row) = jax.make_jaxpr(advance, return_shape=True)(*call)
     by_depth: dict[int, Work] = {}
     count(program.jaxpr, 0, by_depth)
     step = Work()
