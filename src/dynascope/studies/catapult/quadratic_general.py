@@ -145,9 +145,10 @@ class QuadraticGeneral(Study):
             "only three times the first loss; 30 steps for 40. A claim that both terms are "
             "positive from a tenth of the peak on was tried, failed (a convolution begins above "
             "that) and was dropped; instead the others say how large their exceptions are. The "
-            "fully connected network sees whole pictures, as in the thesis, after a trial on 16 x 16, "
-            "where its share along the first eigenvector at the peak was .839 for the quadratic "
-            "model (which fails) and .973 for the network (which holds): both the other way round.",
+            "fully connected network sees whole pictures, as in the thesis, after a trial on "
+            "16 x 16, where the share along the first eigenvector at the peak was .839 for the "
+            "quadratic model (which fails) and .973 for the network (which holds): both the other "
+            "way round.",
         )
 
     def _provenance(self, name: str) -> str:
