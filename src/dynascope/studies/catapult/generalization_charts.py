@@ -12,7 +12,7 @@ from dynascope.studies.catapult.generalization_runs import Curve, Panel
 
 LABELS: dict[str, tuple[str, Role]] = {
     "network": ("network", "measured"),
-    "quadratic": ("quadratic model", "measured"),
+    "quadratic": ("quadratic model", "theory"),
     "linear": ("linear model", "control"),
 }
 
