@@ -23,8 +23,12 @@ def test_every_study_keeps_the_contract(study):
         assert said.words.endswith(".") and said.source, said.slug
 
 
+@pytest.mark.parametrize("data", ["built in", pytest.param("all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("study", ALL, ids=lambda s: s.name)
-def test_every_scale_has_a_valid_plan_of_its_own(study):
+def test_every_scale_has_a_valid_plan_of_its_own(study, data, monkeypatch, tmp_path):
+    """With the built-in data, and, where plans measure networks on it, with what is there."""
+    if data == "built in":
+        monkeypatch.setenv("DYNASCOPE_DATA", str(tmp_path))
     prints = set()
     for scale in SCALES:
         setting = study.at(scale)
