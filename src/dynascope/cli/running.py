@@ -15,6 +15,8 @@ from dynascope.cli.talk import Stopped, emit, encoding, height, say, show, tell,
 from dynascope.cli.values import changes
 
 if TYPE_CHECKING:
+    from dynascope.engine import Experiment
+    from dynascope.studies import Study
     from dynascope.sweeps import Outcome
 
 PLOT_WIDTH, PLOT_HEIGHT = 100, 14  # at most
@@ -63,10 +65,9 @@ def run(
     store = Store()
     study = configure(name, scale, settings)
     if dry_run:
-        show_plan(study.plan(), store, again, as_json, {"study": name, "scale": scale})
+        show_plan(_planned(study), store, again, as_json, {"study": name, "scale": scale})
         return
-    # Some studies measure where their networks start; a stored answer needs no plan.
-    plan = {} if stored(study, scale, store) and not again else study.plan()
+    plan = {} if stored(study, scale, store) and not again else _planned(study)
     if out:
         out.mkdir(parents=True, exist_ok=True)  # better now than after an hour
     with resumable(plan, store):
@@ -84,6 +85,14 @@ def run(
     if open_:
         typer.launch(path.resolve().as_uri())
     _judge(outcome, strict)
+
+
+def _planned(study: Study) -> dict[str, Experiment]:
+    """The plan, under a moving sign: some studies first measure where their networks start."""
+    from rich.console import Console
+
+    with Console(stderr=True).status("planning"):
+        return study.plan()
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:

@@ -81,9 +81,8 @@ def laid_out(
         else:
             network = setting.model.build(setting.task.input_size, 1)
             kernels = {(seed,): own_kernel(setting.task, network, seed) for seed in seeds}
-    return {
-        group: tuple(m * _critical(kernel) for m in multiples) for group, kernel in kernels.items()
-    }
+    rates = {group: _critical(kernel) for group, kernel in kernels.items()}
+    return {group: tuple(m * rate for m in multiples) for group, rate in rates.items()}
 
 
 def _critical(kernel: np.ndarray) -> float:
