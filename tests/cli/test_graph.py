@@ -133,3 +133,12 @@ def test_bad_options_give_one_line_and_exit_code_two(path, capsys, more, said):
 def test_a_file_that_is_not_there(tmp_path, capsys):
     assert main(["graph", str(tmp_path / "nowhere.txt")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_progress_is_told_to_the_end(cli, tmp_path, monkeypatch):
+    told = []
+    update = "dynascope.core.progress.Progress.update"
+    monkeypatch.setattr(update, lambda self, done, note="": told.append((done / self.total, note)))
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n2 3\n")
+    assert cli("graph", tmp_path / "edges.txt", "--depth", "2", "--family", "wl").code == 0
+    assert told == [(0.5, "wl, depth 1"), (1.0, "wl, depth 2")]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice, permutations
 from typing import Any
 
+from dynascope.core.progress import Progress
 from dynascope.graphs.classes import witness
 from dynascope.graphs.conversion import as_graph
 from dynascope.graphs.depth import one_depth
@@ -50,10 +51,7 @@ def describe(
     for name in names:  # complain before the first family is computed
         known_families.get(name)
     values = None if target is None else check_target(target, graph.nodes)
-    found = {
-        name: list(islice(levels(graph, name, features, include_identity), 1, depth + 1))
-        for name in names
-    }
+    found = _levels(graph, names, depth, features, include_identity)
     return {
         "nodes": graph.nodes,
         "edges": graph.edges,
@@ -66,6 +64,20 @@ def describe(
         else {n: [floor_of(x.colours, values) for x in found[n]] for n in names},
         "notes": [*graph.notes, *_tolerances(found)],
     }
+
+
+def _levels(
+    graph: Graph, names: list[str], depth: int, features: Any, include_identity: bool
+) -> dict[str, list[Level]]:
+    """Every family's levels from depth 1 on, with progress: exact arithmetic may take minutes."""
+    found: dict[str, list[Level]] = {name: [] for name in names}
+    with Progress("graph", len(names) * depth) as bar:
+        for i, name in enumerate(names):
+            stream = islice(levels(graph, name, features, include_identity), 1, depth + 1)
+            for k, level in enumerate(stream, 1):
+                found[name].append(level)
+                bar.update(i * depth + k, f"{name}, depth {k}")
+    return found
 
 
 def _witnesses(graph: Graph, found: dict[str, list[Level]], depth: int) -> list[dict[str, Any]]:
