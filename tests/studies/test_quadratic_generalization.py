@@ -294,6 +294,7 @@ def test_seeds_of_a_narrow_network_have_rates_of_their_own(begin):
 
 def test_a_panel_is_its_setting_with_one_thing_changed():
     study = set_path(QuadraticGeneralization.at("laptop"), "deep.train", 7)
+    study = set_path(study, "deep.times", 3)
     svhn, tanh, deep = (study.setting(f"svhn{c}") for c in ("", "-tanh", "-deep"))
     assert tanh.task == svhn.task
     assert tanh.model == replace(svhn.model, activation="tanh") != svhn.model
