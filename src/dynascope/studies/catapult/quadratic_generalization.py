@@ -184,10 +184,10 @@ class QuadraticGeneralization(Study):
             "tanh and swish. Chosen later: 8 x 8 pictures for SVHN, the slowest panel, whose gain "
             "was undecided on 16 x 16; rates 1.15 and 1.4 for 1.3 and 1.9 in panels with a "
             "change, after 1.3 alone had shown no gain on five of them; rates of their own for "
-            "seeds of narrow networks, after a run of three layers in which no shared rate was within 1 to 1.5 for every "
-            "seed; 128 samples and 64 channels for the convolution on CIFAR-10, after the linear "
-            "model of seed 0 learned nothing from 64 with tanh; twice the seeds for the "
-            "digits. Three layers with four seeds left gains undecided (deep.times=3 takes twelve, "
+            "seeds of narrow networks, after a run of three layers in which no shared rate was "
+            "within 1 to 1.5 for every seed; 128 samples and 64 channels for the convolution on "
+            "CIFAR-10, after the linear model of seed 0 learned nothing from 64 with tanh; twice "
+            "the seeds for the digits. Three layers with four seeds left gains undecided (deep.times=3 takes twelve, "
             "and all panels then more than twenty minutes).",
             *self._provenance(),
         )
