@@ -187,8 +187,8 @@ class QuadraticGeneralization(Study):
             "seeds of narrow networks, after a run of three layers in which no shared rate was "
             "within 1 to 1.5 for every seed; 128 samples and 64 channels for the convolution on "
             "CIFAR-10, after the linear model of seed 0 learned nothing from 64 with tanh; twice "
-            "the seeds for the digits. Three layers with four seeds left gains undecided (deep.times=3 takes twelve, "
-            "and all panels then more than twenty minutes).",
+            "the seeds for the digits. Three layers with four seeds left gains undecided "
+            "(deep.times=3 takes twelve, and all panels then more than twenty minutes).",
             *self._provenance(),
         )
 
