@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import pytest
 
 import dynascope as ds
 from dynascope.store import Store
@@ -80,7 +81,8 @@ def test_two_devices_give_the_numbers_of_one():
 import jax, numpy as np, sys
 import dynascope as ds
 from dynascope import dynamics, models, probes, tasks
-assert jax.local_device_count() == 2
+from dynascope.engine.program import usable_devices
+assert usable_devices() == 2
 for width in (3, 20):
     run = ds.simulate(tasks.IdentityMapping((1.0, 2.0), (0.05, 0.05), dimension=width),
         models.TiedLinear(width, 0.05), dynamics.GradientDescent(0.02), steps=100, seeds=5,
@@ -92,7 +94,7 @@ for width in (3, 20):
     from dynascope import dynamics, models, probes, tasks
 
     with tempfile.TemporaryDirectory() as folder:
-        flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+        flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "NPROC": "4"}
         subprocess.run([sys.executable, "-c", code, folder], check=True, env=os.environ | flags)
         for width in (3, 20):
             run = ds.simulate(
@@ -101,6 +103,27 @@ for width in (3, 20):
                 seeds=5, probes=[probes.TestLoss()], dtype="float64", progress=False,
             )  # fmt: skip
             assert np.allclose(np.load(f"{folder}/{width}.npy"), run["test_loss"], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("threads", "devices"), [("4", 2), ("2", 1)])
+def test_a_probe_on_two_devices_does_not_wait_for_ever(threads, devices):
+    """A matrix solver beside sums over many samples hangs where no thread is to spare."""
+    code = """
+import sys
+import numpy as np
+import dynascope as ds
+from dynascope import dynamics, models, probes, tasks
+from dynascope.engine.program import usable_devices
+assert usable_devices() == int(sys.argv[1])
+x = np.random.default_rng(0).normal(size=(10_000, 16))
+run = ds.simulate(tasks.ArraySamples(x, x[:, 0]), models.MLP(2, 16), dynamics.GradientDescent(0.01),
+    steps=2, seeds=2, probes=[probes.Sharpness()], progress=False)
+assert np.isfinite(run["sharpness"]).all()
+"""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "NPROC": threads}
+    subprocess.run(
+        [sys.executable, "-c", code, str(devices)], check=True, env=os.environ | flags, timeout=120
+    )
 
 
 def test_importing_the_package_imports_no_science():

@@ -17,7 +17,10 @@ def use_all_cores() -> None:
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if "jax" not in sys.modules and FLAG not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} {FLAG}={power_of_two(_cores())}".strip()
+        devices = power_of_two(_cores())
+        os.environ["XLA_FLAGS"] = f"{flags} {FLAG}={devices}".strip()
+        # Threads to spare: see `dynascope.engine.program.usable_devices`.
+        os.environ.setdefault("NPROC", str(2 * devices))
 
 
 def power_of_two(count: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -34,11 +35,23 @@ _PROGRAMS: dict[tuple, Program] = {}
 
 def program(lanes: Lanes, dtype: str) -> Program:
     """The compiled functions for these lanes; the same object for the same skeleton."""
-    devices = shares(len(lanes.seeds), jax.local_device_count())
+    devices = shares(len(lanes.seeds), usable_devices())
     key = (lanes.skeleton, lanes.batched, dtype, devices)
     if key not in _PROGRAMS:
         _PROGRAMS[key] = _program(lanes.bare, lanes.batched, dtype, devices)
     return _PROGRAMS[key]
+
+
+def usable_devices() -> int:
+    """Devices that lanes may be spread over: all, or one where XLA would stand still.
+
+    A device of the host holds a thread of XLA's pool while it waits for work that another
+    thread must do. A pool of no more threads than devices can then wait for ever (seen with
+    an eigenvalue probe on two cores). NPROC is what XLA takes its number of threads from.
+    """
+    devices = jax.local_device_count()
+    threads = int(os.environ.get("NPROC", 0)) or os.cpu_count() or 1
+    return 1 if jax.default_backend() == "cpu" and threads <= devices else devices
 
 
 def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> Program:
