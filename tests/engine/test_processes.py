@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from dynascope.engine.program import usable_devices
 from dynascope.store import Store
 
 PROGRAM = """
@@ -105,25 +106,21 @@ for width in (3, 20):
             assert np.allclose(np.load(f"{folder}/{width}.npy"), run["test_loss"], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("threads", "devices"), [("4", 2), ("2", 1)])
-def test_a_probe_on_two_devices_does_not_wait_for_ever(threads, devices):
-    """A matrix solver beside sums over many samples hangs where no thread is to spare."""
-    code = """
-import sys
-import numpy as np
-import dynascope as ds
-from dynascope import dynamics, models, probes, tasks
-from dynascope.engine.program import usable_devices
-assert usable_devices() == int(sys.argv[1])
-x = np.random.default_rng(0).normal(size=(10_000, 16))
-run = ds.simulate(tasks.ArraySamples(x, x[:, 0]), models.MLP(2, 16), dynamics.GradientDescent(0.01),
-    steps=2, seeds=2, probes=[probes.Sharpness()], progress=False)
-assert np.isfinite(run["sharpness"]).all()
-"""
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "NPROC": threads}
+def test_the_command_does_not_wait_for_ever_where_every_core_is_a_device(tmp_path):
+    """Eigenvalues beside sums over 10,000 points hung on two cores, without threads to spare."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
     subprocess.run(
-        [sys.executable, "-c", code, str(devices)], check=True, env=os.environ | flags, timeout=120
-    )
+        [sys.executable, "-m", "dynascope", "run", "neuron-balance", "--scale", "smoke"],
+        check=True, capture_output=True, timeout=180,
+        env=environment | {"DYNASCOPE_HOME": str(tmp_path)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("threads", "devices"), [("3", 2), ("2", 1)])
+def test_devices_are_used_where_threads_are_to_spare(monkeypatch, threads, devices):
+    monkeypatch.setenv("NPROC", threads)
+    monkeypatch.setattr("jax.local_device_count", lambda: 2)
+    assert usable_devices() == devices
 
 
 def test_importing_the_package_imports_no_science():
