@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from dynascope.core.cores import cores
+
 FLAG = "--xla_force_host_platform_device_count"
 
 
@@ -17,7 +19,7 @@ def use_all_cores() -> None:
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if "jax" not in sys.modules and FLAG not in flags:
-        devices = power_of_two(_cores())
+        devices = power_of_two(cores())
         os.environ["XLA_FLAGS"] = f"{flags} {FLAG}={devices}".strip()
         # Threads to spare: see `dynascope.engine.program.usable_devices`.
         os.environ.setdefault("NPROC", str(2 * devices))
@@ -31,10 +33,3 @@ def power_of_two(count: int) -> int:
         [1, 2, 4, 8]
     """
     return 1 << (count.bit_length() - 1)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 ROWS = 9  # learning rates in the table of a range
 BELOW = 0.1  # the first iterate is this far below the minimum
-NEAR = 1e-6  # a descent has converged if a Newton step would be shorter, in units of the place
 DIAGRAM = {"columns": 420, "bins": 300, "per_column": 60, "steps": 3000, "looks": 300}
 
 
@@ -132,8 +130,6 @@ def _row(edge: Flip, rate: float, start: float) -> dict[str, Any]:
     from dynascope.theories.doubling import predict
 
     seen, said = observe(edge.f, rate, start), predict(edge, rate)
-    if seen.verdict == "converges" and not _at_rest(edge, *seen.points):
-        seen = replace(seen, verdict="undecided", period=None, points=(), multiplier=None)
     period = said.orbit.period if said.orbit else None
     points = list(said.orbit.points) if said.orbit else []
     return {
@@ -145,12 +141,6 @@ def _row(edge: Flip, rate: float, start: float) -> dict[str, Any]:
         "lyapunov": seen.lyapunov,
         "theory": {"verdict": said.verdict, "period": period, "points": points},
     }
-
-
-def _at_rest(edge: Flip, x: float) -> bool:
-    """Whether a point that no longer moves has no slope; at a tiny rate nothing ever moves."""
-    slope, bend = edge.slope(x), edge.curvature(x)
-    return abs(slope) <= NEAR * abs(bend) * max(1.0, abs(x))
 
 
 def _draw(edge: Flip, rates: list[float], start: float, out: Path) -> Path:

@@ -62,19 +62,6 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
             memory = {p.stored_as: cast(p.memory(snapshot), dtype) for p in spec.probes}
         return Lane(state, samples, context, memory)
 
-    def look(spec: Bare, network: Any, lane: Lane) -> tuple[dict[str, jax.Array], dict[str, Any]]:
-        snapshot = Snapshot(spec.task, network, lane.state.params, lane.samples, lane.context)
-        fine = lane.state.diverged == NEVER
-        seen, memory = {}, {}
-        with _promotion(spec.task):
-            for probe in spec.probes:
-                name = probe.stored_as
-                value, memory[name] = probe.remeasure(snapshot, lane.memory[name])
-                seen[name] = cast(value, dtype)
-        # What a diverged lane shows is not a measurement.
-        blank = lambda v: jnp.where(fine, v, jnp.nan) if v.dtype == dtype else v  # noqa: E731
-        return jax.tree.map(blank, seen), memory
-
     def advance(
         values: dict[str, jax.Array],
         seed: jax.Array,
@@ -88,7 +75,7 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
         spec, network = pieces(values)
         goal = objective(spec, network, lane.samples, seed)
         rows = places.shape[0] - 1
-        shapes, _ = jax.eval_shape(partial(look, spec, network), lane)
+        shapes, _ = jax.eval_shape(partial(_look, spec, network, dtype), lane)
         buffer = jax.tree.map(lambda s: jnp.zeros((rows, *s.shape), s.dtype), shapes)
 
         def unfinished(carry: tuple) -> jax.Array:
@@ -102,7 +89,8 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
             reached = target == places[row]
 
             def write(memory: Any, buffer: Any) -> Any:
-                seen, memory = look(spec, network, lane._replace(state=state, memory=memory))
+                now = lane._replace(state=state, memory=memory)
+                seen, memory = _look(spec, network, dtype, now)
                 return memory, jax.tree.map(lambda b, v: b.at[row].set(v), buffer, seen)
 
             memory, buffer = lax.cond(reached, write, lambda *kept: kept, memory, buffer)
@@ -113,6 +101,23 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
         return state, memory, buffer
 
     return prepare, advance
+
+
+def _look(
+    spec: Bare, network: Any, dtype: str, lane: Lane
+) -> tuple[dict[str, jax.Array], dict[str, Any]]:
+    """What the probes see now, and what they remember of it."""
+    snapshot = Snapshot(spec.task, network, lane.state.params, lane.samples, lane.context)
+    fine = lane.state.diverged == NEVER
+    seen, memory = {}, {}
+    with _promotion(spec.task):
+        for probe in spec.probes:
+            name = probe.stored_as
+            value, memory[name] = probe.remeasure(snapshot, lane.memory[name])
+            seen[name] = cast(value, dtype)
+    # What a diverged lane shows is not a measurement.
+    blank = lambda v: jnp.where(fine, v, jnp.nan) if v.dtype == dtype else v  # noqa: E731
+    return jax.tree.map(blank, seen), memory
 
 
 def _promotion(task: Any) -> Any:

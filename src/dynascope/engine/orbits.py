@@ -12,13 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from dynascope.core.errors import bad
-from dynascope.numerics.derivatives import derivative
+from dynascope.numerics.derivatives import derivative, derivatives
 from dynascope.numerics.precision import foreign
 from dynascope.probes.orbits import period
 
 WINDOW = 8192  # states that are looked at, after the steps that are not
 PATIENCE = (20_000, 200_000, 2_000_000)  # steps before the window: longer while undecided
 ESCAPED = 1e8  # times the size of the start
+NEAR = 1e-6  # at rest a Newton step would be shorter, in units of the place
 BLOCKS = 16  # of the window, for the error of the exponent
 
 
@@ -102,6 +103,8 @@ def _judge(states: np.ndarray, f: Callable, rate: float, size: float, burn: int)
         return Observed(
             "chaotic" if _is_chaos(states, growth) else "undecided", None, (), None, *rest
         )
+    if found == 1 and not _at_rest(f, float(states[-1])):
+        return Observed("undecided", None, (), None, *rest)
     points = tuple(sorted(states[-found:].tolist()))
     word = "converges" if found == 1 else f"period-{found}"
     return Observed(word, found, points, float(np.prod(slopes[-found:])), *rest)
@@ -111,6 +114,12 @@ def _judge(states: np.ndarray, f: Callable, rate: float, size: float, burn: int)
 def _slopes(f: Callable, states: Any, rate: Any) -> jax.Array:
     """Growth of a small error in one step from each state: 1 - eta f''."""
     return 1 - rate * derivative(f, 2)(states)
+
+
+def _at_rest(f: Callable, x: float) -> bool:
+    """Whether a point that no longer moves has no slope; at a tiny rate nothing ever moves."""
+    _, slope, bend = derivatives(f, x, 2)
+    return abs(slope) <= NEAR * abs(bend) * max(1.0, abs(x))
 
 
 def _is_chaos(states: np.ndarray, growth: np.ndarray) -> bool:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from dynascope.core.cores import cores
 from dynascope.core.spec import leaves
 from dynascope.engine.experiment import Bare
 from dynascope.engine.lane import build
@@ -50,7 +51,7 @@ def usable_devices() -> int:
     an eigenvalue probe on two cores). NPROC is what XLA takes its number of threads from.
     """
     devices = jax.local_device_count()
-    threads = int(os.environ.get("NPROC", 0)) or os.cpu_count() or 1
+    threads = int(os.environ.get("NPROC", cores()))
     return 1 if jax.default_backend() == "cpu" and threads <= devices else devices
 
 
