@@ -13,6 +13,7 @@ from dynascope import models
 from dynascope.core.errors import BadInput
 from dynascope.core.spec import _CLASSES
 from dynascope.models.tied_linear import gram
+from dynascope.numerics.polish import polish
 from dynascope.numerics.precision import precision
 
 OURS = [
@@ -61,6 +62,16 @@ def test_a_seed_means_the_same_parameters_in_both_precisions(cls):
             drawn.append([np.asarray(p, float) for p in jax.tree.leaves(params)])
     for single, double in zip(*drawn, strict=True):
         assert np.allclose(single, double, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cls", OURS, ids=lambda c: c.__name__)
+def test_less_polish_changes_no_bit_of_a_start(cls):
+    init = built(cls)[0].init
+    key = jax.random.key(7)
+    options = polish(jax.make_jaxpr(init)(key).jaxpr)
+    ours, plain = jax.jit(init, compiler_options=options)(key), jax.jit(init)(key)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
+        assert np.array_equal(a, b)
 
 
 def test_mlp_is_the_layers_written_out():

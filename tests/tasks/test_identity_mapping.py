@@ -63,6 +63,22 @@ def test_population_loss_of_an_affine_model_is_the_sample_average(rotated):
     assert abs(values[0] / values[1] - 1) < 5e-3  # 600,000 samples: standard error 2e-3
 
 
+@pytest.mark.parametrize("rows", [3, 4, 5, 40])  # below, at and above the dimension
+@pytest.mark.parametrize("bias", [False, True])
+def test_batches_of_linear_models_enter_through_their_second_moments(rows, bias):
+    """The shorter way gives the loss of (2.1) row by row, and its gradient."""
+    x = draw(PAPER)[:rows]
+    with precision("float64"):
+        network = MLP(3, 6, "linear", bias=bias).build(4, 4)
+        params = network.init(jax.random.key(3))
+        by_rows = lambda p: ((network.apply(p, x) - x) ** 2).sum() / (2 * rows)  # noqa: E731
+        ours = jax.value_and_grad(lambda p: PAPER.loss(network.bind(p), x))(params)
+        for mine, theirs in zip(
+            jax.tree.leaves(ours), jax.tree.leaves(jax.value_and_grad(by_rows)(params)), strict=True
+        ):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15)
+
+
 def test_mean_reduction_scales_the_objective_by_two_over_d():
     x = draw(PAPER)
     mean = IdentityMapping(

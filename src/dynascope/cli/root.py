@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -109,10 +111,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "--debug" in given and not isinstance(error, Stopped):
             raise
         code = explain(error)
-    if code == CTRL_C and arguments is None:
-        # jaxlib crashes at the end of a process whose Ctrl-C came during a compilation.
-        os._exit(code)
+    if arguments is None:
+        _leave(code)
     return code
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once: taking Python apart takes a second or two after a study.
+
+    It would also wait for programs that are still being compiled, and jaxlib crashes where
+    Ctrl-C came during a compilation.
+    """
+    if code != CTRL_C:
+        atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it, or it is closed
+            stream.flush()
+    os._exit(code)
 
 
 def _call(words: list[str]) -> int:

@@ -5,7 +5,8 @@ is where progress, cancelling, checkpoints and streaming to a sink live. What to
 (`probes`) is separate from when to look (`record`).
 """
 
+from dynascope.engine.ahead import compiling_ahead
 from dynascope.engine.execution import execute, simulate
 from dynascope.engine.experiment import Experiment
 
-__all__ = ["Experiment", "execute", "simulate"]
+__all__ = ["Experiment", "compiling_ahead", "execute", "simulate"]

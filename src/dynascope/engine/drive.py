@@ -9,16 +9,15 @@ import io
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.progress import Progress
+from dynascope.engine.course import Course
 from dynascope.engine.lane import NO_MORE, Lane
-from dynascope.engine.lanes import Lanes
-from dynascope.engine.program import program
+from dynascope.engine.program import Program, program
 
 CALL_SECONDS = 0.3  # one compiled call: short enough for Ctrl-C and a smooth bar
 BUFFER_BYTES = 64 * 2**20  # what the probes may fill between two visits to Python
@@ -29,33 +28,23 @@ Rows = dict[str, np.ndarray]  # (lanes, rows, ...) by name
 OnRows = Callable[[Rows, np.ndarray, Callable[[], bytes]], None]
 
 
-def drive(
-    lanes: Lanes,
-    places: np.ndarray,
-    times: np.ndarray,
-    dtype: str,
-    progress: Progress,
-    on_rows: OnRows,
-    checkpoint: bytes | None,
-) -> None:
+def drive(course: Course, progress: Progress, on_rows: OnRows, checkpoint: bytes | None) -> None:
     """Run the lanes to the end, handing over rows as they come.
 
     Args:
-        lanes: The lanes.
-        places: Steps, or for flows the numbers 0, 1, ... of the recorded times.
-        times: Time of every place, used by flows.
-        dtype: "float32" or "float64".
+        course: The lanes and where to look at them.
         progress: Told the place reached.
         on_rows: Called with new rows, where lanes diverged, and a function that gives the
             checkpoint.
         checkpoint: State to go on from, as `on_rows` was given it.
     """
+    lanes, places, times, dtype = course
     compiled = program(lanes, dtype)
     lane: Lane = compiled.prepare(lanes.values, (lanes.seeds,))
     place, row = 0, 0
     if checkpoint is not None:
         lane, place, row = restore(lane, checkpoint)
-    rows = _buffer_rows(compiled, lanes, lane, places, times)
+    rows = _buffer_rows(compiled, course)
     pace = _Pace()
     while row < len(places):
         ahead = _window(places[row : row + rows], rows)
@@ -107,13 +96,9 @@ def _clock(times: np.ndarray, row: int, rows: int) -> np.ndarray:
     return np.concatenate([[before], ahead, np.full(rows + 1 - len(ahead), ahead[-1])])
 
 
-def _buffer_rows(compiled: Any, lanes: Lanes, lane: Lane, places: Any, times: Any) -> int:
+def _buffer_rows(compiled: Program, course: Course) -> int:
     """Rows between two visits to Python, from what one row of all lanes takes."""
-    window, clock = _window(places[:1], 1), _clock(times, 0, 1)
-    *_, row = jax.eval_shape(
-        compiled.advance, lanes.values, (lanes.seeds, lane), np.int32(0), np.int32(0), window, clock
-    )
-    size = max(1, sum(int(np.prod(v.shape)) * v.dtype.itemsize for v in row.values()))
+    size, places = max(1, compiled.row_bytes * len(course.lanes.seeds)), course.places
     if size * len(places) > RECORD_BYTES:
         raise bad(
             "record",
@@ -121,10 +106,21 @@ def _buffer_rows(compiled: Any, lanes: Lanes, lane: Lane, places: Any, times: An
             f"at most {RECORD_BYTES / 2**30:.0f} GB of measurements",
             "record fewer points, fewer seeds or smaller quantities",
         )
-    # A power of two, so that runs of different length share a program.
-    fits = int(np.clip(BUFFER_BYTES // size, 1, 256))
-    wanted = 1 << (min(len(places), 256) - 1).bit_length()
-    return min(wanted, 1 << (fits.bit_length() - 1))
+    fits = max(1, BUFFER_BYTES // size)
+    return min(course.most_rows, 1 << (fits.bit_length() - 1))
+
+
+def compile_only(course: Course) -> None:
+    """Compile what `drive` will call, by calls that move nothing."""
+    lanes, _, times, dtype = course
+    compiled = program(lanes, dtype)
+    lane: Lane = compiled.prepare(lanes.values, (lanes.seeds,))
+    rows = _buffer_rows(compiled, course)
+    nowhere = np.int32(0)
+    compiled.advance(
+        lanes.values, (lanes.seeds, lane), nowhere, nowhere,
+        _window(course.places[:0], rows), _clock(times, 0, rows),
+    )  # fmt: skip
 
 
 def save(lane: Lane, place: int, row: int) -> bytes:

@@ -13,10 +13,11 @@ from dynascope.core.errors import Interrupted
 from dynascope.core.progress import Progress
 from dynascope.core.records import Sink
 from dynascope.dynamics import Dynamics
+from dynascope.engine.ahead import join
+from dynascope.engine.course import course
 from dynascope.engine.dataset import Labeller, provenance
 from dynascope.engine.drive import drive, row_of
 from dynascope.engine.experiment import Experiment, make_experiment
-from dynascope.engine.lanes import stack
 from dynascope.engine.program import program
 from dynascope.engine.record import Record
 from dynascope.models import Model
@@ -90,20 +91,17 @@ def execute(
 ) -> xr.Dataset:
     """Run an experiment whose grid shares one compiled program; see `simulate`."""
     begun = clock.perf_counter()
-    places = experiment.places()
-    grid = experiment.grid()
-    labels = Labeller(experiment, grid, places)
-    lanes = stack(grid, experiment.seeds)
+    way = course(experiment)
+    labels = Labeller(experiment, experiment.grid(), experiment.places())
     journal = _Journal(labels, sink)
-    discrete = not experiment.dynamics.continuous
-    spots = places if discrete else np.arange(len(places))
-    times = np.zeros(len(places)) if discrete else places
     ended = "finished"
     with precision(experiment.dtype), compilation_cache():
-        mapped = program(lanes, experiment.dtype).mapped
+        mapped = program(way.lanes, experiment.dtype).mapped
         try:
-            with Progress(label, float(spots[-1]), progress) as bar:
-                drive(lanes, spots, times, experiment.dtype, bar, journal.rows, journal.checkpoint)
+            with Progress(label, float(way.places[-1]), progress) as bar:
+                bar.update(0, "compiling")
+                join(way)
+                drive(way, bar, journal.rows, journal.checkpoint)
         except KeyboardInterrupt:
             ended = "interrupted"
     if ended == "interrupted" and not journal.anything():

@@ -35,8 +35,16 @@ class Lane(NamedTuple):
     memory: dict[str, Any]  # of every probe, by the name that it stores under
 
 
-def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
-    """`prepare` and `advance` for one lane, as functions of the spec's leaves."""
+class Functions(NamedTuple):
+    """What one lane can do, as functions of the spec's leaves."""
+
+    prepare: Callable
+    look: Callable
+    advance: Callable
+
+
+def build(bare: Bare, dtype: str) -> Functions:
+    """`prepare`, `look` and `advance` for one lane."""
 
     def pieces(values: dict[str, jax.Array]) -> tuple[Bare, Any]:
         spec = with_leaves(bare, {k: jnp.asarray(v, dtype) for k, v in values.items()})
@@ -61,6 +69,10 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
         with _promotion(spec.task):
             memory = {p.stored_as: cast(p.memory(snapshot), dtype) for p in spec.probes}
         return Lane(state, samples, context, memory)
+
+    def look(values: dict[str, jax.Array], lane: Lane) -> dict[str, jax.Array]:
+        spec, network = pieces(values)
+        return _look(spec, network, dtype, lane)[0]
 
     def advance(
         values: dict[str, jax.Array],
@@ -100,7 +112,7 @@ def build(bare: Bare, dtype: str) -> tuple[Callable, Callable]:
         _, _, state, memory, buffer = lax.while_loop(unfinished, cell, carry)
         return state, memory, buffer
 
-    return prepare, advance
+    return Functions(prepare, look, advance)
 
 
 def _look(

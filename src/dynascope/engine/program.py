@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from dynascope.core.cores import cores
 from dynascope.core.spec import leaves
 from dynascope.engine.experiment import Bare
-from dynascope.engine.lane import build
+from dynascope.engine.lane import Lane, build
 from dynascope.engine.lanes import Lanes, shares
-from dynascope.numerics.compilation_cache import ONCE
+from dynascope.numerics.polish import polish
 
 # Matrices up to this size are vmapped over lanes, larger ones are mapped, one lane after
 # the other: XLA's batched product is slower than separate ones from there on (measured in
@@ -29,18 +30,21 @@ class Program(NamedTuple):
     prepare: Callable
     advance: Callable
     mapped: bool
+    row_bytes: int  # of what the probes of one lane see in one look
 
 
 _PROGRAMS: dict[tuple, Program] = {}
+_LOCK = Lock()
 
 
 def program(lanes: Lanes, dtype: str) -> Program:
     """The compiled functions for these lanes; the same object for the same skeleton."""
     devices = shares(len(lanes.seeds), usable_devices())
     key = (lanes.skeleton, lanes.batched, dtype, devices)
-    if key not in _PROGRAMS:
-        _PROGRAMS[key] = _program(lanes.bare, lanes.batched, dtype, devices)
-    return _PROGRAMS[key]
+    with _LOCK:  # experiments may be compiled on several threads
+        if key not in _PROGRAMS:
+            _PROGRAMS[key] = _program(lanes.bare, lanes.batched, dtype, devices)
+        return _PROGRAMS[key]
 
 
 def usable_devices() -> int:
@@ -56,8 +60,11 @@ def usable_devices() -> int:
 
 
 def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> Program:
-    prepare, advance = build(bare, dtype)
-    mapped = largest_side(prepare, bare) > LARGEST_VMAPPED[dtype]
+    prepare, look, advance = build(bare, dtype)
+    jaxpr, lane = jax.make_jaxpr(prepare, return_shape=True)(leaves(bare), np.uint32(0))
+    mapped = largest_side(lane) > LARGEST_VMAPPED[dtype]
+    row = jax.eval_shape(look, leaves(bare), lane)
+    row_bytes = sum(int(np.prod(v.shape)) * v.dtype.itemsize for v in row.values())
 
     def over_lanes(one: Callable) -> Callable:
         def call(values: dict, lanes: tuple, *shared: Any) -> Any:
@@ -95,11 +102,10 @@ def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> P
 
         return jax.jit(spread, compiler_options=options)
 
-    first = sharded(over_lanes(prepare), 0, ONCE)
-    return Program(first, sharded(over_lanes(advance), 4), mapped)
+    first = sharded(over_lanes(prepare), 0, polish(jaxpr.jaxpr))
+    return Program(first, sharded(over_lanes(advance), 4), mapped, row_bytes)
 
 
-def largest_side(prepare: Callable, bare: Bare) -> int:
+def largest_side(lane: Lane) -> int:
     """The longest side of any parameter array: what decides between vmap and map."""
-    shapes = jax.eval_shape(prepare, leaves(bare), jnp.asarray(0, jnp.uint32))
-    return max((max(p.shape, default=1) for p in jax.tree.leaves(shapes.state.params)), default=1)
+    return max((max(p.shape, default=1) for p in jax.tree.leaves(lane.state.params)), default=1)

@@ -41,6 +41,11 @@ class Bound(NamedTuple):
         """The output at x, of shape (..., input)."""
         return self.network.apply(self.params, x)
 
+    @property
+    def linear(self) -> bool:
+        """Whether there is a matrix."""
+        return self.network.matrix is not None
+
     def affine(self) -> tuple[jax.Array, jax.Array | None]:
         """Matrix and offset; only for linear models."""
         if self.network.matrix is None:

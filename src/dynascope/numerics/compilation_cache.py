@@ -1,4 +1,4 @@
-"""How our own calls are compiled: the persistent cache around them, and less polish for draws."""
+"""The persistent cache of compiled programs, around our own calls."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import jax
 
 from dynascope.core.home import compiled_folder
 
-# Random draws run once, and XLA takes seconds to polish them: a third of that with less polish.
-ONCE = {"xla_backend_optimization_level": 1}
 _SETTINGS = {
     "jax_compilation_cache_dir": None,
     "jax_persistent_cache_min_compile_time_secs": 0.1,

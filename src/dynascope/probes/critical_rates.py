@@ -247,6 +247,8 @@ class _Given:
     def __call__(self, x: jax.Array) -> jax.Array:
         return self.outputs
 
+    linear = False
+
     def affine(self) -> tuple[jax.Array, jax.Array | None]:
         raise TypeError("given outputs have no matrix")
 

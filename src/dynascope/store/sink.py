@@ -38,6 +38,8 @@ class RecordSink:
     """
 
     def __init__(self, home: Path, start: Manifest) -> None:
+        import zarr  # noqa: F401  takes a second: now, while the run's program is being compiled
+
         self.id: str | None = None
         self.agreement: Agreement | None = None
         self._records, self._start = home / "records", start

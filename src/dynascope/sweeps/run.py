@@ -13,12 +13,14 @@ import xarray as xr
 from dynascope.core.charts import Chart
 from dynascope.core.records import Claim, StudyResult
 from dynascope.core.spec import Spec, fingerprint, to_plain
-from dynascope.engine import Experiment
+from dynascope.engine import Experiment, compiling_ahead
 from dynascope.engine.dataset import versions
+from dynascope.numerics.compilation_cache import compilation_cache
 from dynascope.store import Store
 from dynascope.studies import Study, studies
 from dynascope.sweeps.changes import with_changes
-from dynascope.sweeps.sweep import run_experiment
+from dynascope.sweeps.split import split
+from dynascope.sweeps.sweep import missing, run_experiment
 
 
 @dataclass(frozen=True)
@@ -103,13 +105,16 @@ def run(
         return Outcome(cast(StudyResult, store.load(found)), found, True, store)
     begun = time.perf_counter()
     runs, ids, plan = {}, [], study.plan() if plan is None else plan
-    for number, (label, experiment) in enumerate(plan.items(), 1):
-        tell(f"{number}/{len(plan)} {label}")
-        runs[label] = run_experiment(
-            experiment, store=store, again=again, progress=progress, label=f"{name}: {label}"
-        )
-        ids.append(store.find(fingerprint(experiment)))
-    findings = study.analyse(runs)
+    to_run = missing(plan.values(), None if again else store)
+    groups = [group for experiment in to_run for _, group in split(experiment)]
+    with compilation_cache(), compiling_ahead(groups):
+        for number, (label, experiment) in enumerate(plan.items(), 1):
+            tell(f"{number}/{len(plan)} {label}")
+            runs[label] = run_experiment(
+                experiment, store=store, again=again, progress=progress, label=f"{name}: {label}"
+            )
+            ids.append(store.find(fingerprint(experiment)))
+        findings = study.analyse(runs)
     result = StudyResult(
         study=name,
         title=study.title,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, cast
 
 import xarray as xr
@@ -10,7 +10,7 @@ import xarray as xr
 from dynascope.core.errors import unknown
 from dynascope.core.spec import fingerprint, to_plain
 from dynascope.dynamics import Dynamics
-from dynascope.engine import Experiment, execute
+from dynascope.engine import Experiment, compiling_ahead, execute
 from dynascope.engine.experiment import make_experiment
 from dynascope.engine.record import Record
 from dynascope.models import Model
@@ -125,12 +125,20 @@ Parts = tuple[list[Experiment], list[tuple[Changes, xr.Dataset]]]
 
 def _run_here(groups: list, store: Store | None, again: bool, progress: bool, label: str) -> Parts:
     """Group after group in this process, each streamed to the store."""
-    parts = []
-    for number, (changes, group) in enumerate(groups, 1):
-        title = f"{label} {number}/{len(groups)}"
-        part = run_experiment(group, store=store, again=again, progress=progress, label=title)
-        parts.append((changes, part))
-    return [group for _, group in groups], parts
+    parts, pieces = [], [group for _, group in groups]
+    with compiling_ahead(missing(pieces, None if again else store)):
+        for number, (changes, group) in enumerate(groups, 1):
+            title = f"{label} {number}/{len(groups)}"
+            part = run_experiment(group, store=store, again=again, progress=progress, label=title)
+            parts.append((changes, part))
+    return pieces, parts
+
+
+def missing(experiments: Iterable[Experiment], store: Store | None) -> Iterator[Experiment]:
+    """Those of the experiments that the store, if there is one, cannot answer."""
+    for experiment in experiments:
+        if store is None or store.find(fingerprint(experiment)) is None:
+            yield experiment
 
 
 def _run_on_ray(

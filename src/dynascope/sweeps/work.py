@@ -49,7 +49,7 @@ class Work:
 
 def trace(bare: Bare, dtype: str) -> tuple[Work, Work, int, bool]:
     """The work of a step and of a look, the bytes of a row, and whether lanes are mapped."""
-    prepare, advance = build(bare, dtype)
+    prepare, _, advance = build(bare, dtype)
     seed = jax.ShapeDtypeStruct((), np.uint32)
     values = leaves(bare)
     lane = jax.eval_shape(prepare, values, seed)
@@ -63,7 +63,7 @@ def trace(bare: Bare, dtype: str) -> tuple[Work, Work, int, bool]:
     for depth, work in by_depth.items():
         step = step.plus(work) if depth > 1 else step
     row_bytes = sum(int(np.prod(v.shape)) * v.dtype.itemsize for v in row.values())
-    mapped = largest_side(prepare, bare) > LARGEST_VMAPPED[dtype]
+    mapped = largest_side(lane) > LARGEST_VMAPPED[dtype]
     return step, by_depth.get(1, Work()), row_bytes, mapped
 
 

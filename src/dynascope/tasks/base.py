@@ -23,6 +23,11 @@ class Predict(Protocol):
         """The output at `x`."""
         ...
 
+    @property
+    def linear(self) -> bool:
+        """Whether the model is linear or affine, so that `affine` answers."""
+        ...
+
     def affine(self) -> tuple[jax.Array, jax.Array | None]:
         """Matrix (output, input) and offset of a linear or affine model."""
         ...

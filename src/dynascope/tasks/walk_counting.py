@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import networkx as nx
 import numpy as np
 
 from dynascope.core.errors import bad
@@ -132,4 +131,6 @@ def _error(predict: Predict, samples: Labelled, weight: jax.Array) -> jax.Array:
 def _graph(name: str, nodes: int, degree: int, seed: int) -> Graph:
     if name == "cora":
         return load(find(CORA))
+    import networkx as nx  # a third of a second, for this alone
+
     return as_graph(nx.random_regular_graph(degree, nodes, seed=seed))

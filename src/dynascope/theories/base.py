@@ -22,7 +22,8 @@ from dynascope.core.quantities import quantities
 from dynascope.core.randomness import key_for
 from dynascope.core.spec import Spec, from_plain, set_path
 from dynascope.models import Model
-from dynascope.numerics.compilation_cache import ONCE, compilation_cache
+from dynascope.numerics.compilation_cache import compilation_cache
+from dynascope.numerics.polish import polish
 from dynascope.numerics.precision import precision
 from dynascope.tasks import IdentityMapping, Task
 
@@ -211,8 +212,9 @@ def initial_params(task: Task, model: Model, seeds: np.ndarray) -> Any:
     """Untrained parameters of every seed, with a leading seed axis, in float64."""
     network = model.build(task.input_size, task.output_size)
     with precision("float64"), compilation_cache():
-        draw = jax.vmap(lambda seed: network.init(key_for(seed, "init")))
-        init = jax.jit(draw, compiler_options=ONCE)
+        draw = lambda seed: network.init(key_for(seed, "init"))  # noqa: E731
+        options = polish(jax.make_jaxpr(draw)(np.uint32(0)).jaxpr)
+        init = jax.jit(jax.vmap(draw), compiler_options=options)
         return jax.tree.map(np.asarray, init(np.asarray(seeds, np.uint32)))
 
 

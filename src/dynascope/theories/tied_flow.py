@@ -105,9 +105,10 @@ def _solve_lanes(u: jax.Array, a: jax.Array, times: jax.Array, rtol: float, atol
     def one(lane: dict[str, jax.Array]) -> jax.Array:
         return _solve(lane["u"], lane.get("a", a), times, rtol, lane["atol"])
 
-    if u.shape[-1] * u.shape[-2] <= _SIDE_BY_SIDE:
-        return jax.vmap(one)(lanes)
-    return jax.lax.map(one, lanes)
+    # One lane alone: the same numbers, and a quarter less to compile.
+    if len(u) == 1 or u.shape[-1] * u.shape[-2] > _SIDE_BY_SIDE:
+        return jax.lax.map(one, lanes)
+    return jax.vmap(one)(lanes)
 
 
 def _solve(u: jax.Array, a: jax.Array, times: jax.Array, rtol: float, atol: jax.Array) -> jax.Array:

@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, islice
 from typing import Any, ClassVar, NamedTuple
 
-import networkx as nx
 import numpy as np
 import xarray as xr
 
@@ -319,6 +318,8 @@ def _collisions(n: int, alpha: int) -> int:
 
 def _drawn(graphs: tuple[Any, Any], colours: np.ndarray, title: str) -> Panel:
     """Both graphs beside each other, so that they share one scale of colours."""
+    import networkx as nx
+
     both = nx.from_scipy_sparse_array(union(graphs).adjacency)
     size = graphs[0].nodes
     halves = [nx.kamada_kawai_layout(both.subgraph(range(k, k + size))) for k in (0, size)]

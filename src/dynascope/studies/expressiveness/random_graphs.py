@@ -8,14 +8,16 @@ graphs in the limit; how far away the limit is can be measured.
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from dynascope.graphs import distinguish
 from dynascope.studies.base import claim
 from dynascope.studies.comparisons import Evidence, at_least, compare, share
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 NODES, PAIRS = 24, 100  # pairs of random graphs with the same degrees
 SIZES, GRAPHS = (50, 200, 1000), 20  # random graphs for Lemma A.5
@@ -55,6 +57,8 @@ def highest_degrees(study: Any, found: Any) -> Evidence:
 
 def _same_degrees(seed: int) -> tuple[nx.Graph, nx.Graph]:
     """Two random graphs with the same degree at every node, not isomorphic."""
+    import networkx as nx
+
     first = nx.gnp_random_graph(NODES, 0.5, seed=seed)
     for attempt in count():
         second = nx.double_edge_swap(first.copy(), 60, 10_000, seed=1000 * attempt + seed)

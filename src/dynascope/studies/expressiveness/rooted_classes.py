@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-import networkx as nx
 import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Panel, Reference, Role
@@ -87,6 +86,8 @@ class RootedClasses(Study):
 
     def analyse(self, runs: dict[str, xr.Dataset]) -> Found:
         """All counts."""
+        import networkx as nx
+
         tables = {name: read(name) for name in self.datasets}
         pairs = ("wl", "adjacency")
         small = [g for g in nx.graph_atlas_g() if 2 <= len(g) <= self.largest]
@@ -105,6 +106,8 @@ class RootedClasses(Study):
 
     def _split_later(self, extra: int) -> int:
         """Random graphs in which normalised features split nodes alike after K + extra rounds."""
+        import networkx as nx
+
         count = 0
         for seed in range(RANDOM_GRAPHS):
             graph = nx.gnp_random_graph(60, 0.06, seed=seed)

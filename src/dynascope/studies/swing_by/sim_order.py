@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import xarray as xr
-from scipy.stats import spearmanr
 
 from dynascope.core.charts import Chart, Panel
 from dynascope.core.records import Headline
@@ -283,6 +282,8 @@ class SimOrder(Study):
         return self._same_order(found, "relu")
 
     def _same_order(self, found: Found, model: str) -> Evidence:
+        from scipy.stats import spearmanr  # slow to load
+
         seen = found.preference[model].mean(axis=1)
         agree, blind = (
             single(spearmanr(seen, self._predicted(READINGS[model], spread)).statistic)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import numpy as np
 import xarray as xr
-from scipy.stats import ncx2
+from scipy.special import chndtr
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Points, Reference
 from dynascope.core.randomness import key_for
@@ -364,5 +364,5 @@ def _expected_counts(task: IdentityMapping, radii: tuple[float, ...] = RADII) ->
     first, second = task.means
     offsets = np.array([second, first, np.hypot(first, second)])  # of the three cluster centres
     squares = np.square(radii)[:, None] / variance
-    inside = ncx2.cdf(squares, 2, offsets**2 / variance)
+    inside = chndtr(squares, 2, offsets**2 / variance)
     return (task.samples_per_cluster or 0) * inside.sum(axis=1)

@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.records import Headline, Measured
+from dynascope.core.side_by_side import side_by_side
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every
@@ -160,6 +161,9 @@ class SwingByWidth(Study):
         grid = len(SIZES), len(CORRELATIONS)
         minor = np.abs(runs["starts"]["input_jacobian"].values[:, 0, :, 0, 1]).max(axis=1)
         depth = bump(runs["depth"]["test_loss"].values) > CLEAR_RISE
+        odds = side_by_side(
+            lambda d: swing_by_share(self.task, deep(d), CLEAR_RISE, self.seeds), self.depths
+        )
         return Found(
             runs,
             dict(zip((*self.widths, 64), swinging("width") + swinging("width 64"), strict=True)),
@@ -172,7 +176,7 @@ class SwingByWidth(Study):
                 for i, d in enumerate(self.depths)
                 for j, s in enumerate(START_SIZES)
             },
-            {d: swing_by_share(self.task, deep(d), CLEAR_RISE, self.seeds) for d in self.depths},
+            dict(zip(self.depths, odds, strict=True)),
             {law: _rows(law) for law in ("gaussian", "uniform")},
         )
 

@@ -1,0 +1,54 @@
+"""Compiling ahead: the programs of later experiments are made while earlier ones run.
+
+XLA compiles one program mostly on one core, and in a study that runs for seconds compiling
+is most of the work. What is computed does not depend on who compiled it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+
+from dynascope.core.cores import cores
+from dynascope.engine.course import Course, course
+from dynascope.engine.drive import compile_only
+from dynascope.engine.experiment import Experiment
+from dynascope.numerics.compilation_cache import compilation_cache
+from dynascope.numerics.precision import precision
+
+_AWAITED: dict[tuple, Future] = {}  # by what is compiled; shared by all threads
+
+
+@contextmanager
+def compiling_ahead(experiments: Iterable[Experiment]) -> Iterator[None]:
+    """Compile these experiments' programs in their order, on other threads, during the body.
+
+    An experiment that cannot be compiled is left to its own turn, which will say why.
+    """
+    pool = ThreadPoolExecutor(cores(), "compile")
+    mine = []
+    with compilation_cache():
+        try:
+            for experiment in experiments:
+                ahead = course(experiment)
+                if ahead.signature not in _AWAITED:
+                    _AWAITED[ahead.signature] = pool.submit(_compile, ahead)
+                    mine.append(ahead.signature)
+            yield
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for signature in mine:
+                del _AWAITED[signature]
+
+
+def join(ahead: Course) -> None:
+    """Wait for a thread that is compiling this; take over what none has begun."""
+    future = _AWAITED.get(ahead.signature)
+    if future is not None and not future.cancel():
+        wait([future])
+
+
+def _compile(ahead: Course) -> None:
+    with precision(ahead.dtype):
+        compile_only(ahead)
