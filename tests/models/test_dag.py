@@ -49,9 +49,9 @@ def test_a_network_is_its_definition_vertex_by_vertex(activation, seed):
     net = model.wiring
     with precision("float64"):
         network = model.build(len(net.inputs), len(net.outputs))
-        params = network.init(jax.random.key(seed))
+        params = jax.jit(network.init)(jax.random.key(seed))
         x = np.random.default_rng(0).normal(size=(3, len(net.inputs)))
-        out = np.asarray(network.apply(params, x))
+        out = np.asarray(jax.jit(network.apply)(params, x))
     slow = np.array([by_vertex(model, params, row, ACTS[activation]) for row in x])
     assert np.allclose(out, slow, rtol=1e-12, atol=1e-14)
 
@@ -98,8 +98,8 @@ def test_output_activation_and_outputs_in_different_layers():
 def test_entries_without_an_edge_are_zero_and_have_no_gradient():
     net = drop_edges(densely_connected((4, 6, 6, 1)), 0.5, 3)
     network = models.Dag(net.edges, vertices=tuple(range(17))).build(4, 1)
-    params = network.init(jax.random.key(0))
-    slopes = jax.grad(lambda p: network.apply(p, np.ones(4, np.float32))[0])(params)
+    params = jax.jit(network.init)(jax.random.key(0))
+    slopes = jax.jit(jax.grad(lambda p: network.apply(p, np.ones(4, np.float32))[0]))(params)
     assert sum(int((np.asarray(w) != 0).sum()) for w in params) == len(net.edges)
     for w, slope in zip(params, slopes, strict=True):
         assert not np.asarray(slope)[np.asarray(w) == 0].any()

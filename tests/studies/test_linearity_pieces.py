@@ -92,9 +92,9 @@ def test_places_lie_where_they_should_and_values_are_those_of_the_network():
     length = np.sqrt(sum((a**2).sum() for a in aside))
     there = [w + 2 * a / length for w, a in zip(start, aside, strict=True)]
     with precision("float64"):
-        value = float(network.outputs(there, jnp.asarray(x)[None])[0, 0])
-        g = models.linearize(lambda w, x: network.outputs(w, x[None])[0, 0], start)
-        linear = float(g(there, jnp.asarray(x)))
+        f = lambda w, x: network.outputs(w, x[None])[0, 0]  # noqa: E731
+        value = float(jax.jit(f)(there, jnp.asarray(x)))
+        linear = float(jax.jit(models.linearize(f, start))(there, jnp.asarray(x)))
     assert np.isclose(seen.values[1], value, rtol=1e-12)
     assert np.isclose(seen.linear[1], linear, rtol=1e-12)
     # Along the top eigenvector the gap is larger than in a random direction.
@@ -116,8 +116,12 @@ def test_the_gap_is_below_its_bound_in_a_hundred_directions():
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         hessian = jax.jit(jax.vmap(lambda v: jnp.abs(jnp.linalg.eigvalsh(jax.hessian(f)(v))).max()))
         radius, shares = 2.0, np.linspace(0, 1, 9)
-        slope = jax.grad(f)(start)
-        gaps = jax.vmap(lambda d: jnp.abs(f(start + radius * d) - f(start) - radius * slope @ d))
+
+        @jax.jit
+        def gaps(directions):
+            slope, ahead = jax.grad(f)(start), jax.vmap(f)(start + radius * directions)
+            return jnp.abs(ahead - f(start) - radius * directions @ slope)
+
         gap = np.asarray(gaps(jnp.asarray(directions)))
         largest = np.max([hessian(start + radius * s * directions) for s in shares], axis=0)
     assert (gap <= largest * radius**2 / 2).all()

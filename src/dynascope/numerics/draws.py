@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +23,7 @@ def normal(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 
 def uniform(key: jax.Array, shape: tuple[int, ...], low: float = 0.0) -> jax.Array:
     """Numbers evenly spread from `low` to 1, drawn in float32."""
-    drawn = jax.random.uniform(key, shape, jnp.float32, minval=low, maxval=1.0)
+    drawn = _drawn(partial(jax.random.uniform, minval=low), key, shape)
     return drawn.astype(jnp.result_type(float))
 
 
