@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -20,11 +18,11 @@ from dynascope.cli import (
     listing,
     network,
     orbit,
+    process,
     records,
     running,
     sweeping,
 )
-from dynascope.cli.cores import use_all_cores
 from dynascope.cli.explain import CTRL_C, explain
 from dynascope.cli.talk import Stopped
 from dynascope.core.errors import unknown
@@ -102,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # a process of our own
-        use_all_cores()
+        process.begin()
     try:
         code = _call([word for word in given if word != "--debug"])
     except KeyboardInterrupt:
@@ -112,22 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         code = explain(error)
     if arguments is None:
-        _leave(code)
+        process.leave(code)
     return code
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process at once: taking Python apart takes a second or two after a study.
-
-    It would also wait for programs that are still being compiled, and jaxlib crashes where
-    Ctrl-C came during a compilation.
-    """
-    if code != CTRL_C:
-        atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # nobody reads it, or it is closed
-            stream.flush()
-    os._exit(code)
 
 
 def _call(words: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -9,13 +10,22 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.randomness import key_for
+from dynascope.core.side_by_side import side_by_side
 from dynascope.models import CNN, TwoLayerReLU
 from dynascope.models.convolution import patches
 from dynascope.numerics.precision import precision
 from dynascope.tasks import TwoClasses
 
+Start = tuple[TwoClasses, TwoLayerReLU | CNN, int]  # task, network, seed
 CHANNELS = 16  # at once, so that many of them on whole pictures fit into memory
 MOST_CHANNELS = 256  # of a wider convolution: its kernel is a mean over channels drawn alike
+
+
+def critical_rates(starts: Sequence[Start]) -> list[float]:
+    """`critical_rate` of every start, several at a time; each distinct one is worked out once."""
+    distinct = list(dict.fromkeys(starts))
+    known = dict(zip(distinct, side_by_side(lambda s: critical_rate(*s), distinct), strict=True))
+    return [known[start] for start in starts]
 
 
 @lru_cache(maxsize=64)

@@ -41,7 +41,7 @@ from dynascope.studies.catapult.general_pictures import (
     network_of,
     top_eigenspace,
 )
-from dynascope.studies.catapult.general_runs import Curves, critical_rate, curves
+from dynascope.studies.catapult.general_runs import Curves, critical_rates, curves
 from dynascope.studies.catapult.general_top import (
     NETWORK_CONVOLUTION,
     NETWORK_DENSE,
@@ -169,21 +169,27 @@ class QuadraticGeneral(Study):
                 self.example, QuadraticModel(), self.steps, tuple(range(self.seeds)), grid
             )
         }
-        for width in self.widths:
-            for seed in range(self.network_seeds):
-                critical = critical_rate(self.few, TwoLayerReLU(width), seed)
-                over = ((RATE, tuple(m * critical for m in MULTIPLES)),)
-                plan[f"width {width}, seed {seed}"] = self._experiment(
-                    self.few, TwoLayerReLU(width), self.network_steps, (seed,), over
-                )
+        wide = [
+            (self.few, TwoLayerReLU(width), seed)
+            for width, seed in product(self.widths, range(self.network_seeds))
+        ]
+        for (task, model, seed), critical in zip(wide, critical_rates(wide), strict=True):
+            over = ((RATE, tuple(m * critical for m in MULTIPLES)),)
+            plan[f"width {model.width}, seed {seed}"] = self._experiment(
+                task, model, self.network_steps, (seed,), over
+            )
         sizes = {DENSE: self.width, CONVOLUTION: self.channels}
+        starts = []
         for kind, data, seed in self._picture_runs():
             task = self._task(data, kind[0])
-            network = network_of(task, kind[0], sizes[kind[0]])
-            over = ((RATE, (MULTIPLE * critical_rate(task, network, seed),)),)
+            starts.append((task, network_of(task, kind[0], sizes[kind[0]]), seed))
+        for (kind, data, seed), (task, network, _), critical in zip(
+            self._picture_runs(), starts, critical_rates(starts), strict=True
+        ):
             plan[_name(kind, data, seed)] = self._experiment(
-                task, model_of(network, kind[1]), self.picture_steps, (seed,), over
-            )
+                task, model_of(network, kind[1]), self.picture_steps, (seed,),
+                ((RATE, (MULTIPLE * critical,)),),
+            )  # fmt: skip
         return plan
 
     def _picture_runs(self) -> Iterator[tuple[Kind, str, int]]:

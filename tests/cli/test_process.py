@@ -1,0 +1,51 @@
+"""Begin and end of a process that is ours alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SOLVE = "from dynascope.theories.tied_flow import tied_flow; tied_flow([[0.1]], [1.0], [0.0, 2.0])"
+BEGIN = "from dynascope.cli import process; process.begin()"
+
+
+def run(code, **env):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | env
+    )
+
+
+@pytest.mark.parametrize(("code", "told"), [(0, "now, bye"), (2, "now, bye"), (130, "now, ")])
+def test_the_end_keeps_the_code_and_the_output(code, told):
+    """After Ctrl-C nothing more is run: jaxlib may be in the middle of a compilation."""
+    done = run(
+        "import atexit; from dynascope.cli import process; "
+        "atexit.register(lambda: print('bye', end='')); print('now, ', end=''); "
+        f"process.leave({code})"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, told, "")
+
+
+def test_nobody_waits_for_a_thread():
+    done = run(
+        "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); "
+        "from dynascope.cli import process; process.leave(0)"
+    )
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("begin", [True, False])
+def test_solvers_are_kept_for_the_next_time_where_the_process_is_ours(tmp_path, begin):
+    done = run(f"{BEGIN if begin else ''}\n{SOLVE}", DYNASCOPE_HOME=str(tmp_path))
+    assert not done.stderr
+    kept = [f for f in (tmp_path / "compiled").iterdir() if "solve_lanes" in f.name]
+    assert bool(kept) == begin
+
+
+def test_what_the_user_has_set_stays():
+    show = "import os; print(os.environ['EQX_ON_ERROR'])"
+    assert run(f"{BEGIN}; {show}", EQX_ON_ERROR="nan").stdout == "nan\n"
+    assert run(f"{BEGIN}; {show}").stdout == "off\n"
