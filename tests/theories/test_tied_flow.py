@@ -1,11 +1,13 @@
 from decimal import Decimal, localcontext
 
+import diffrax
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from dynascope.core.errors import BadInput
+from dynascope.theories import tied_flow as module
 from dynascope.theories.entry_flow import logistic_entry
 from dynascope.theories.schur import factor_jacobian
 from dynascope.theories.tied_flow import (
@@ -51,18 +53,37 @@ def velocity(u, a):
     return (a[:, None] * gap + gap * a) @ u / 2
 
 
-def test_flow_agrees_with_scipy(triple):
-    a = triple.signal
-    witness = solve_ivp(
-        lambda _, y: velocity(y.reshape(3, 3), a).ravel(),
-        (0, 60),
-        TRIPLE_WEIGHTS.ravel(),
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-14,
-        t_eval=triple.times,
-    )
-    assert np.abs(read_jacobian(witness.y.T.reshape(-1, 3, 3)) - triple.path).max() < 1e-8
+def test_flow_agrees_with_diffrax(triple):
+    """The engine's solver, which the theory does not use, on the flow as the text has it."""
+    with jax.enable_x64(True):
+        a = jnp.asarray(triple.signal)
+
+        def slope(_, u, __):
+            gap = jnp.eye(3) - u @ u.T
+            return (a[:, None] * gap + gap * a) @ u / 2
+
+        witness = diffrax.diffeqsolve(
+            diffrax.ODETerm(slope), diffrax.Dopri8(), 0.0, 60.0, 0.01, jnp.asarray(TRIPLE_WEIGHTS),
+            saveat=diffrax.SaveAt(ts=jnp.asarray(triple.times)), max_steps=100_000,
+            stepsize_controller=diffrax.PIDController(rtol=1e-12, atol=1e-14),
+        )  # fmt: skip
+    assert np.abs(read_jacobian(np.asarray(witness.ys)) - triple.path).max() < 1e-8
+
+
+def test_lanes_are_what_each_is_alone():
+    """Lanes share their steps; what they reach is theirs."""
+    random = np.random.default_rng(0)
+    weights, times = random.uniform(0, 0.2, (40, 3, 2)), [0.0, 3.0, 9.0]
+    moments = np.array([np.diag(a) for a in random.uniform(0.1, 2, (40, 3))])
+    beside = tied_flow(weights, moments, times)
+    for lane in (0, 17, 39):
+        alone = tied_flow(weights[lane], moments[lane], times)
+        assert np.abs(beside[lane] - alone).max() < 1e-9
+
+
+def test_times_out_of_reach_are_not_numbers(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_EVALUATIONS", 50)
+    assert np.isnan(tied_flow([[0.1]], [1.0], [0.0, 1e6])).all()
 
 
 def test_swing_by_reference(plane):  # M8

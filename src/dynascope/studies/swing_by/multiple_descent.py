@@ -14,7 +14,6 @@ import xarray as xr
 
 from dynascope.core.charts import Chart
 from dynascope.core.records import Headline
-from dynascope.core.side_by_side import side_by_side
 from dynascope.core.spec import static_field
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import Experiment
@@ -143,12 +142,11 @@ class MultipleDescent(Study):
     def analyse(self, runs: dict[str, xr.Dataset]) -> Found:
         """Theory over the references, turns and counts, order of events, printed recursion."""
         plan, flow = self.plan(), SymmetricTwoLayer()
-        predicted = side_by_side(
-            lambda name: flow.predict(plan[name].task, plan[name].model, like=runs[name]),
-            REFERENCES,
-        )
-        theory = dict(zip(REFERENCES, predicted, strict=True))
-        printed = {n: self._printed(plan[n].task, gram(MANY_DESCENTS[n])) for n in REFERENCES}
+        theory, printed = {}, {}
+        for name in REFERENCES:
+            task, model = plan[name].task, plan[name].model
+            theory[name] = flow.predict(task, model, like=runs[name])
+            printed[name] = self._printed(task, gram(MANY_DESCENTS[name]))
         single_starts = {n: r for n, r in runs.items() if r.sizes["seed"] == 1}
         turns = {
             n: descents(r["test_loss"].values[0], r["time"].values, SMALL_RISE)

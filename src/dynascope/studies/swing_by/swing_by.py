@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.records import Headline
-from dynascope.core.side_by_side import side_by_side
 from dynascope.core.spec import static_field
 from dynascope.dynamics import SGD, Dynamics, GradientDescent, GradientFlow
 from dynascope.engine import Experiment
@@ -160,12 +159,17 @@ class SwingBy(Study):
         rise = {name: bump(run["test_loss"].values) for name, run in runs.items()}
         shown = int(np.argmax(rise["figure 5, text"]))
         plan = self.plan()
-        random = runs["figure 5, text"].isel(seed=[shown])
-        reference_theory, random_theory = side_by_side(
-            lambda run: SymmetricTwoLayer().predict(run[0].task, run[0].model, like=run[1]),
-            [(plan["reference"], runs["reference"]), (plan["figure 5, text"], random)],
+        reference, random = plan["reference"], plan["figure 5, text"]
+        theory = SymmetricTwoLayer()
+        return Found(
+            runs,
+            theory.predict(reference.task, reference.model, like=runs["reference"]),
+            theory.predict(
+                random.task, random.model, like=runs["figure 5, text"].isel(seed=[shown])
+            ),
+            rise,
+            shown,
         )
-        return Found(runs, reference_theory, random_theory, rise, shown)
 
     def headline(self, found: Found) -> Headline:
         """The seed with the largest rise, and how many seeds rise at all."""
