@@ -1,7 +1,16 @@
-"""(c) Gradient flow of the tied model against scipy's DOP853 at the same tolerance."""
+"""(c) Gradient flow of the tied model against scipy's DOP853 at the same tolerance.
+
+Lanes on all cores, as the command runs them; scipy's steps are one after the other. On one core
+d = 64 was seen at 0.84x to 1.22x.
+"""
 
 from __future__ import annotations
 
+from dynascope.cli.cores import use_all_cores
+
+use_all_cores()  # must come before jax
+
+# ruff: noqa: E402
 import numpy as np
 from scipy.integrate import solve_ivp
 from timing import line, median_seconds
