@@ -12,7 +12,7 @@ help: ## list the commands
 run: .venv/base ## train a network that swings by the wrong answer; verdicts, a text plot, a report
 	$(BIN)/dynascope run swing-by
 
-test: .venv/test ## the tests (about twelve minutes on two cores)
+test: .venv/test ## the tests (about eleven minutes on two cores)
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-all: .venv/test ## the tests, and what is slow or installs something

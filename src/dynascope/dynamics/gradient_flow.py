@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -53,6 +52,8 @@ class GradientFlow(Dynamics):
         self, state: State, objective: Objective, start: Any, stop: Any, times: tuple
     ) -> State:
         """Solve from the time of `start` to the time of `stop`."""
+        import diffrax  # half a second to load, for flows alone
+
         t0, t1 = times
         moving = jnp.asarray(state.diverged == NEVER, t0.dtype)
 
