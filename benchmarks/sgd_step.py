@@ -3,7 +3,7 @@
 Also against the eleven 128x64x64 float32 products that one step needs where it goes through
 the batch row by row: four forward, four for the weights' gradients, three for the layers'
 inputs. Linear layers need not: the batch enters through its second moments, which takes about
-six. So there are two more lines: ReLU layers, which do go row by row, and a PyTorch loop that
+six. So there are more lines: ReLU layers, which do go row by row, and a PyTorch loop that
 takes the second moments as well.
 """
 

@@ -24,7 +24,8 @@ _AWAITED: dict[tuple, Future] = {}  # by what is compiled; shared by all threads
 def compiling_ahead(experiments: Iterable[Experiment]) -> Iterator[None]:
     """Compile these experiments' programs in their order, on other threads, during the body.
 
-    An experiment that cannot be compiled is left to its own turn, which will say why.
+    The body's own programs go to the same compilation cache. An experiment that cannot be
+    compiled is left to its own turn, which will say why.
     """
     pool = ThreadPoolExecutor(cores(), "compile")
     mine = []

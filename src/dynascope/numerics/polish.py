@@ -41,8 +41,15 @@ def _equations(jaxpr: Any, in_loop: bool) -> Iterator[tuple[Any, bool]]:
     for equation in jaxpr.eqns:
         yield equation, in_loop
         loop = in_loop or equation.primitive.name in ("while", "scan")
-        for value in equation.params.values():
-            for part in value if isinstance(value, tuple | list) else [value]:
-                inner = getattr(part, "jaxpr", part)
-                if hasattr(inner, "eqns"):
-                    yield from _equations(inner, loop)
+        for part in inner_programs(equation):
+            yield from _equations(part, loop)
+
+
+def inner_programs(equation: Any) -> list[Any]:
+    """The traced programs inside of an equation: branches, bodies of loops, called functions."""
+    parts = [
+        getattr(part, "jaxpr", part)
+        for value in equation.params.values()
+        for part in (value if isinstance(value, tuple | list) else [value])
+    ]
+    return [part for part in parts if hasattr(part, "eqns")]

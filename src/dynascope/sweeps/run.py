@@ -15,7 +15,6 @@ from dynascope.core.records import Claim, StudyResult
 from dynascope.core.spec import Spec, fingerprint, to_plain
 from dynascope.engine import Experiment, compiling_ahead
 from dynascope.engine.dataset import versions
-from dynascope.numerics.compilation_cache import compilation_cache
 from dynascope.store import Store
 from dynascope.studies import Study, studies
 from dynascope.sweeps.changes import with_changes
@@ -107,7 +106,7 @@ def run(
     runs, ids, plan = {}, [], study.plan() if plan is None else plan
     to_run = missing(plan.values(), None if again else store)
     groups = [group for experiment in to_run for _, group in split(experiment)]
-    with compilation_cache(), compiling_ahead(groups):
+    with compiling_ahead(groups):
         for number, (label, experiment) in enumerate(plan.items(), 1):
             tell(f"{number}/{len(plan)} {label}")
             runs[label] = run_experiment(

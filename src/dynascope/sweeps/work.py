@@ -16,6 +16,7 @@ from dynascope.core.spec import leaves
 from dynascope.engine.experiment import Bare
 from dynascope.engine.lane import build
 from dynascope.engine.program import LARGEST_VMAPPED, largest_side
+from dynascope.numerics.polish import inner_programs
 
 OPERATION = 50e-9  # seconds to start one operation, whatever its size; most are fused
 PRODUCT = 30e-9  # seconds to start one lane of a batched matrix product
@@ -70,12 +71,7 @@ def trace(bare: Bare, dtype: str) -> tuple[Work, Work, int, bool]:
 def count(program: Any, depth: int, found: dict[int, Work]) -> None:
     """Add up work by the number of loops around it: 1 is a look, 2 and more are a step."""
     for equation in program.eqns:
-        inner = [
-            getattr(p, "jaxpr", p)
-            for value in equation.params.values()
-            for p in (value if isinstance(value, tuple | list) else [value])
-            if hasattr(p, "eqns") or hasattr(p, "jaxpr")
-        ]
+        inner = inner_programs(equation)
         loop = equation.primitive.name == "while"
         for part in inner:
             count(part, depth + loop, found)
