@@ -7,6 +7,7 @@ share of the law's own draws whose flow turns back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -68,22 +69,32 @@ def _largest_rise(task: IdentityMapping, network: Any, steps: int, start: Any) -
     def slope(params: Any) -> Any:
         return jax.grad(lambda p: -task.loss(network.bind(p), population))(params)
 
-    def moved(params: Any, along: Any, by: jax.Array) -> Any:
-        return jax.tree.map(lambda p, k: p + by * k, params, along)
-
     def step(_: jax.Array, carry: tuple) -> tuple:
-        begin, lowest, largest = carry
-
-        def stage(carry: tuple, numbers: jax.Array) -> tuple:
-            end, k = carry
-            reach, weight = STEP * numbers
-            k = slope(moved(begin, k, reach))
-            return (moved(end, k, weight), k), None
-
-        params, _ = jax.lax.scan(stage, (begin, begin), jnp.array(RUNGE_KUTTA))[0]
+        params, lowest, largest = carry
+        params = runge_kutta(slope, params, STEP)
         loss = task.test_loss(network.bind(params))
         return params, jnp.minimum(lowest, loss), jnp.maximum(largest, loss - lowest)
 
     first = task.test_loss(network.bind(start))
     carry = (start, first, jnp.zeros_like(first))
     return jax.lax.fori_loop(0, steps, step, carry)[2] / first
+
+
+def runge_kutta(slope: Callable[[Any], Any], begin: Any, step: float) -> Any:
+    """One step of the classical fourth-order rule; one stage is compiled, and run four times.
+
+    Example:
+        >>> round(float(runge_kutta(lambda y: y, jnp.array(1.0), 0.1)), 6)  # e^0.1 = 1.105171
+        1.105171
+    """
+
+    def moved(params: Any, along: Any, by: jax.Array) -> Any:
+        return jax.tree.map(lambda p, k: p + by * k, params, along)
+
+    def stage(carry: tuple, numbers: jax.Array) -> tuple:
+        end, k = carry
+        reach, weight = step * numbers
+        k = slope(moved(begin, k, reach))
+        return (moved(end, k, weight), k), None
+
+    return jax.lax.scan(stage, (begin, begin), jnp.array(RUNGE_KUTTA))[0][0]
