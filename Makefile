@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test test-all lint format bench docs clean help
+.PHONY: run page test test-all test-ci test-portable campaign lint format bench docs clean help
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -12,11 +12,28 @@ help: ## list the commands
 run: .venv/base ## train a network that swings by the wrong answer; verdicts, a text plot, a report
 	$(BIN)/dynascope run swing-by
 
-test: .venv/test ## the tests (about eleven minutes on two cores)
-	$(BIN)/python -m pytest -n auto --dist loadfile
+page: .venv/page ## studies, records and explorers in the browser
+	$(BIN)/dynascope page
 
-test-all: .venv/test ## the tests, and what is slow or installs something
-	$(BIN)/python -m pytest -m "slow or not slow"
+test: .venv/test ## unit and contract tests, one study per phenomenon
+	$(BIN)/python -m pytest -n auto --dist loadscope
+
+test-all: .venv/ray ## what make test leaves out: all studies, what is slow or needs torch or Ray
+	$(BIN)/python -m pytest -n auto --dist loadscope -m slow tests/studies
+	$(BIN)/python -m pytest -n auto --dist loadscope -m slow --ignore=tests/studies
+
+# Tests of one study go to one worker and share its run.
+test-ci: .venv/witness ## of test-all: every study's verdicts at smoke scale, kills, broken detectors, all else
+	$(BIN)/python -m pytest -n auto --dist loadscope -m "slow and not by_hand" \
+		tests/studies/test_contract.py tests/studies/test_broken_detectors.py tests/studies/test_kill.py
+	$(BIN)/python -m pytest -n auto --dist loadscope -m slow --ignore=tests/studies
+
+test-portable: .venv/test ## make test with other instruction sets and another number of cores
+	$(BIN)/python tests/portable.py
+
+MINUTES ?= 20
+campaign: .venv/test ## faults on purpose: kills, full disks, flipped bytes, odd input; MINUTES=20 SEED=...
+	$(BIN)/python tests/campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/test ## format, lint, import rules, types
 	$(BIN)/ruff format --check
@@ -31,8 +48,11 @@ format: .venv/test ## bring the code into shape
 bench: .venv/bench ## benchmarks against named peers, ratios printed
 	cd benchmarks && for script in [a-z]*.py; do [ $$script = timing.py ] || ../$(BIN)/python $$script; done
 
-docs: .venv/test ## write the command pages anew
+docs: .venv/test ## write the generated pages anew, and the documentation into site/; RUN="polyak balance" runs these first
 	$(BIN)/python -m dynascope.cli.docs > docs/commands.md
+	$(BIN)/python -m dynascope.studies.coverage > docs/items.md
+	$(BIN)/python -m dynascope.studies.table > docs/studies.md
+	$(BIN)/python -m dynascope.docs_site --out site $(if $(RUN),--run $(RUN))
 
 clean: ## remove the environment and caches
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
@@ -46,8 +66,20 @@ clean: ## remove the environment and caches
 	$(PIP) -e .
 	@touch $@
 
+.venv/page: .venv/made pyproject.toml constraints.txt
+	$(PIP) -e '.[page]'
+	@touch $@
+
 .venv/test: .venv/made pyproject.toml constraints.txt
 	$(PIP) -e '.[test]'
+	@touch $@
+
+.venv/witness: .venv/test
+	$(PIP) -e '.[test,witness]'
+	@touch $@
+
+.venv/ray: .venv/witness
+	$(PIP) -e '.[test,witness,ray]'
 	@touch $@
 
 .venv/bench: .venv/made pyproject.toml constraints.txt

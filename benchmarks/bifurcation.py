@@ -16,19 +16,19 @@ from pathlib import Path
 import numpy as np
 from timing import line, median_seconds
 
-COLUMNS, EACH, BINS, STEPS, LOOKS = 1000, 1000, 600, 2000, 200
+COLUMNS, EACH, BINS, STEPS, COUNTED = 1000, 1000, 600, 2000, 200
 RATES, VALUES, START = (0.9, 1.6), (-1.5, 1.5), 0.9
 LOOP = """
 enum { B = 32 };
-void run(long n, long steps, long looks, double a, double b, double x0, double lo, double hi,
+void run(long n, long steps, long counted, double a, double b, double x0, double lo, double hi,
          long bins, long cols, int *hist) {
   double scale = bins / (hi - lo);
   for (long i = 0; i < n; i += B) {
     double x[B], k[B];
     for (int j = 0; j < B; j++) { k[j] = a + (b - a) * (i + j + 0.5) / n; x[j] = x0; }
-    for (long t = 0; t < steps - looks; t++)
+    for (long t = 0; t < steps - counted; t++)
       for (int j = 0; j < B; j++) x[j] -= k[j] * x[j] * (x[j] * x[j] - 1.0);
-    for (long t = 0; t < looks; t++) {
+    for (long t = 0; t < counted; t++) {
       for (int j = 0; j < B; j++) x[j] -= k[j] * x[j] * (x[j] * x[j] - 1.0);
       for (int j = 0; j < B; j++) {
         double p = (x[j] - lo) * scale;
@@ -51,11 +51,11 @@ def compiled() -> ctypes.CDLL:
 
 def main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before jax makes its threads
-    from dynascope.engine.bifurcation import bifurcation
+    from dynascope.instruments.orbits.bifurcation import bifurcation
     from dynascope.numerics.expressions import parse
 
     loop, counts = compiled(), np.zeros((COLUMNS, BINS), np.int32)
-    whole = [ctypes.c_long(v) for v in (COLUMNS * EACH, STEPS, LOOKS)]
+    whole = [ctypes.c_long(v) for v in (COLUMNS * EACH, STEPS, COUNTED)]
     real = [ctypes.c_double(v) for v in (*RATES, START, *VALUES)]
     shape = [ctypes.c_long(BINS), ctypes.c_long(COLUMNS)]
     function = parse("(x**2-1)**2/4")
@@ -63,7 +63,7 @@ def main() -> None:
     def ours() -> np.ndarray:
         return bifurcation(
             function, RATES, START, VALUES, columns=COLUMNS, bins=BINS, per_column=EACH,
-            steps=STEPS, looks=LOOKS, progress=False,
+            steps=STEPS, counted=COUNTED, progress=False,
         ).counts  # fmt: skip
 
     def theirs() -> None:

@@ -6,7 +6,7 @@ d = 64 was seen at 0.84x to 1.22x.
 
 from __future__ import annotations
 
-from dynascope.cli.cores import use_all_cores
+from dynascope.runtime.cores import use_all_cores
 
 use_all_cores()  # must come before jax
 

@@ -9,7 +9,7 @@ takes the second moments as well.
 
 from __future__ import annotations
 
-from dynascope.cli.cores import use_all_cores
+from dynascope.runtime.cores import use_all_cores
 
 use_all_cores()  # as the command does; must come before jax
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# One study per phenomenon runs in `make test`; all of them in `make test-all`.
+QUICK_STUDIES = ("swing-by", "quartic-orbits", "quadratic-map", "polyak", "graph-pairs",
+                 "noise-avoidance")  # fmt: skip
 NEAR = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -28,3 +31,65 @@ def _same_configuration():
     before = {name: getattr(jax.config, name) for name in names}
     yield
     assert {name: getattr(jax.config, name) for name in names} == before
+
+
+@pytest.fixture(autouse=True)
+def _bounded_memory():
+    """Compiled programs of fifty studies would fill the memory: they are let go from 4 GB on."""
+    yield
+    statistics = Path("/proc/self/statm")
+    if not statistics.exists():
+        return
+    if int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") > 4 * 2**30:
+        import ctypes
+        import gc
+        from contextlib import suppress
+
+        import jax
+
+        from dynascope.engine import program
+
+        program._PROGRAMS.clear()
+        jax.clear_caches()
+        gc.collect()
+        with suppress(OSError, AttributeError):  # glibc keeps what is freed until it is asked
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def pytest_collection_modifyitems(items):
+    """Studies beyond the quick ones run in `make test-all`."""
+    for item in items:
+        study = _study(item)
+        if study and study not in QUICK_STUDIES:
+            item.add_marker(pytest.mark.slow)
+
+
+def _study(item) -> str | None:
+    """The study that a test runs at smoke scale, if it does."""
+    names = set(getattr(item, "fixturenames", ()))
+    if {"outcome", "claims"} & names:
+        return getattr(item.module, "STUDY", None)
+    if "outcomes" in names and hasattr(item, "callspec"):
+        return item.callspec.params["study"].name
+    return None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests of one file, or of one study, go to one worker, where a study runs once.
+
+    The groups of xdist 3.8 are marks on ids that pytest 9 no longer reads.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByStudy(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path, _, test = nodeid.partition("::")
+            if not path.startswith("tests/studies/"):
+                return path
+            # `test_contract.py::test_words[swing-by]` and `test_swing_by.py` are about one study.
+            own = Path(path).stem.removeprefix("test_").replace("_", "-")
+            walks = own in ("contract", "broken-detectors", "kill")
+            return test.partition("[")[2].rstrip("]") or own if walks else own
+
+    return ByStudy(config, log)

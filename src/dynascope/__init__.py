@@ -1,8 +1,9 @@
 """dynascope: a laboratory for how neural networks learn.
 
-Rooms: `tasks`, `models`, `dynamics`, `probes`, `theories`, `record`, `studies`. Verbs:
-`simulate`, `sweep`, `run`, `load`, `runs`. Importing this package is instant; jax is
-imported with the first room or verb that needs it.
+Packages: `tasks`, `models`, `dynamics`, `probes`, `theories`, `record`, `edits`, `language`,
+`studies`, `data`, `graphs`. Verbs: `simulate`, `sweep`, `run`, `load`, `runs`,
+`kept_parameters`, `explore`, `load_model`, `watch`. Importing this package is instant; jax is
+imported with the first package or verb that needs it.
 """
 
 from __future__ import annotations
@@ -10,23 +11,30 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-_ROOMS = ("tasks", "models", "dynamics", "probes", "theories", "studies")
+_PACKAGES = (
+    "tasks", "models", "dynamics", "probes", "theories", "edits", "language", "studies", "data",
+    "graphs",
+)  # fmt: skip
 _VERBS = {
     "simulate": "dynascope.engine",
-    "sweep": "dynascope.sweeps",
-    "run": "dynascope.sweeps",
-    "load": "dynascope.sweeps",
-    "runs": "dynascope.sweeps",
+    "sweep": "dynascope.runner",
+    "run": "dynascope.runner",
+    "load": "dynascope.runner",
+    "runs": "dynascope.runner",
+    "kept_parameters": "dynascope.engine",
+    "explore": "dynascope.explorers",
+    "load_model": "dynascope.language",
+    "watch": "dynascope.watching",
 }
 
-__all__ = [*_ROOMS, *_VERBS]
+__all__ = [*_PACKAGES, *_VERBS]
 
 
 def __getattr__(name: str) -> Any:
-    """Rooms and verbs are imported when they are first used."""
-    if name in _ROOMS:
+    """Packages and verbs are imported when they are first used."""
+    if name in _PACKAGES:
         return importlib.import_module(f"dynascope.{name}")
     if name == "record":
         return importlib.import_module("dynascope.engine.record")

@@ -39,15 +39,15 @@ def _known():
     """The tiny study in the registry, and out of it again for everybody else's tests."""
     from dynascope.studies import studies
 
-    from .tiny import Tiny
+    from .tiny import tiny
 
-    before = Tiny.name in studies
-    studies.add(Tiny.name, Tiny)
+    before = tiny.name in studies
+    studies.add(tiny.name, tiny)
     try:
-        yield Tiny
+        yield tiny
     finally:
         if not before:
-            del studies._things[Tiny.name]
+            del studies._things[tiny.name]
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,6 @@ def ids(full):
     found = {e.label: e.id for e in entries}
     return {
         "study": found["tiny smoke"],
-        "fast": found["tiny: fast"],
+        "fast": found["tiny: rates, fast"],
         "sweep": found["sweep model.init_scale"],
     }

@@ -29,12 +29,13 @@ def test_report_goes_to_a_file(cli, full, ids, tmp_path):
     assert "A loss that falls" in place.read_text(encoding="utf-8")
 
 
-def test_only_studies_have_reports_and_figures(cli, full, ids, tmp_path):
-    drawn = ["export", ids["sweep"], "--figures", "png", "--out", tmp_path / "x"]
-    for words in (["report", ids["sweep"]], drawn):
-        answer = cli(*words)
-        assert answer.code == 2 and "--kind study" in answer.err and answer.err.count("\n") == 1
-    assert not (tmp_path / "x").exists()
+def test_sweeps_have_reports_and_figures_too(cli, full, ids, tmp_path):
+    drawn = cli("export", ids["sweep"], "--figures", "png", "--out", tmp_path / "x")
+    assert drawn.code == 0 and (tmp_path / "x" / "test-loss.png").exists()
+    path = cli("report", ids["sweep"]).out.strip()
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    assert "dynascope sweep" in page and "init_scale" in page
 
 
 def test_a_run_becomes_tables(cli, full, ids, tmp_path):

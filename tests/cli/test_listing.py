@@ -8,27 +8,31 @@ import json
 import pytest
 
 from dynascope.core.quantities import quantities
+from dynascope.core.sources import cited
+from dynascope.runner import catalogue
+from dynascope.runner.pieces import PACKAGES
 from dynascope.studies import studies
-from dynascope.sweeps import catalogue
-from dynascope.sweeps.pieces import ROOMS
 
 
 def test_every_study_is_listed_with_title_source_and_number_of_claims(cli):
     text, found = cli("list").out, json.loads(cli("list", "--json").out)["studies"]
-    assert [s["name"] for s in found] == sorted(studies.names())
+    assert sorted(s["name"] for s in found) == sorted(studies.names())
     for study in studies:
         listed = next(s for s in found if s["name"] == study.name)
-        assert listed["claims"] == len(study.claims()) and listed["source"] == study.source
-        line = next(row for row in text.splitlines() if row.split()[0] == study.name)
-        assert f" {len(study.claims())} " in line and study.title in line and study.source in line
+        source = cited(study.sources)
+        assert listed["claims"] == len(study.claims) and listed["source"] == source
+        assert listed["phenomenon"] == study.phenomenon
+        line = next(row for row in text.splitlines() if row.split()[:1] == [study.name])
+        assert f" {len(study.claims)} " in line and study.title in line and source in line
+    assert "yang2025: Yang, Park" in text, "handles are explained"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_piece_is_listed_with_its_fields_and_defaults(cli, room):
-    text, found = cli("list", room).out, json.loads(cli("list", room, "--json").out)[room]
-    assert {p["name"] for p in found} == set(catalogue(room)) != set()
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_piece_is_listed_with_its_fields_and_defaults(cli, package):
+    text, found = cli("list", package).out, json.loads(cli("list", package, "--json").out)[package]
+    assert {p["name"] for p in found} == set(catalogue(package)) != set()
     for piece in found:
-        fields = dataclasses.fields(catalogue(room)[piece["name"]])
+        fields = dataclasses.fields(catalogue(package)[piece["name"]])
         assert [f["name"] for f in piece["fields"]] == [f.name for f in fields]
         assert piece["meaning"] in text
         for field, listed in zip(fields, piece["fields"], strict=True):

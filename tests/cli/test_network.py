@@ -15,6 +15,7 @@ def edges(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_layers_width_norm_and_drift_by_width(cli, edges):
     said = cli("network", edges, "--json", "--seeds", "3")
     assert said.code == 0, said.err
@@ -29,6 +30,7 @@ def test_layers_width_norm_and_drift_by_width(cli, edges):
     assert found["hessian_norm"] > 0 and found["slope"] < 0
 
 
+@pytest.mark.slow
 def test_the_table_says_the_same_in_words(cli, edges):
     said = cli("network", edges, "--seeds", "2", "--widen", "1,4")
     assert said.code == 0, said.err
@@ -76,9 +78,10 @@ def test_a_file_that_is_not_there_is_named(cli, tmp_path, monkeypatch):
     assert said.code == 2 and "none.txt" in said.err
 
 
+@pytest.mark.slow
 def test_progress_is_told_to_the_end(cli, tmp_path, monkeypatch):
     told = []
-    update = "dynascope.core.progress.Progress.update"
+    update = "dynascope.runtime.progress.Progress.update"
     monkeypatch.setattr(update, lambda self, done, note="": told.append(done / self.total))
     (tmp_path / "w.txt").write_text("x a\na y\nx b\nb y\n")
     cli("network", tmp_path / "w.txt", "--widen", "1,2", "--seeds", "1")

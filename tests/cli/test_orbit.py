@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dynascope.cli import orbit
+from dynascope.instruments.orbits import describing
 
 QUARTIC = "(x**2-1)**2/4"
 
@@ -56,8 +56,8 @@ def test_without_a_rate_only_the_edge_is_told(cli):
 
 
 def test_a_range_is_a_table_and_a_picture(cli, tmp_path, monkeypatch):
-    monkeypatch.setitem(orbit.DIAGRAM, "columns", 40)
-    monkeypatch.setitem(orbit.DIAGRAM, "bins", 30)
+    monkeypatch.setitem(describing.DIAGRAM, "columns", 40)
+    monkeypatch.setitem(describing.DIAGRAM, "bins", 30)
     out = tmp_path / "diagram.png"
     said = cli("orbit", QUARTIC, "--near", "1", "--from", "0.9", "--to", "1.3", "--out", out)
     assert said.code == 0 and out.read_bytes()[:4] == b"\x89PNG"
@@ -80,7 +80,7 @@ def test_a_range_is_a_table_and_a_picture(cli, tmp_path, monkeypatch):
         ((QUARTIC, "--near", "1", "--learning-rate", "-1"), "finite number above 0"),
         ((QUARTIC, "--near", "1", "--start", "inf", "--learning-rate", "1"), "--start"),
         (("log(x)**2", "--near", "1.1", "--start", "-1"), "are finite"),
-        (("x-0.05*log(x)", "--near", "0.06"), "--start: got -0.05"),
+        (("x-0.05*log(x)", "--near", "0.06"), "start: got -0.05"),
         (("x-0.05*log(x)", "--near", "-1"), "where the function is finite"),
         (("__import__('os').system('true')", "--near", "1"), "expected only x"),
         ((QUARTIC, "--near", "1", "--from", "1"), "both --from and --to"),

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shlex
 import sys
+from dataclasses import replace
 
 import pytest
 
-from dynascope.cli.remake import python_code, remake, sweep_command
-from dynascope.core.spec import fingerprint, from_plain, to_plain
-from dynascope.dynamics import SGD, Adam, Cosine, GradientDescent, GradientFlow
+from dynascope.core.plain import fingerprint, from_plain, to_plain
+from dynascope.dynamics import SGD, Adam, Cosine, GradientDescent, GradientFlow, Multiple
 from dynascope.engine import Experiment
 from dynascope.engine.experiment import make_experiment
-from dynascope.engine.record import At, Evenly
-from dynascope.models import MLP, Linear, Pair, TiedLinear
+from dynascope.engine.record import At, Evenly, Keep, Stop
+from dynascope.models import MLP, FunctionModel, Linear, TiedLinear
 from dynascope.probes import Loss, OutputAt, TestLoss
+from dynascope.runner.evaluation import Evaluation
+from dynascope.runner.remake import python_code, remake, remake_study, sweep_command
 from dynascope.store import Store
 from dynascope.studies import studies
+from dynascope.studies.nodes import RunNode
 from dynascope.tasks import IdentityMapping
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -34,6 +38,8 @@ def test_the_command_of_a_study_answers_from_the_store(cli, home):
     made = json.loads(cli("run", "tiny", *words, "--json").out)["record"]
     command = shlex.split(remade(cli, made))
     assert command[:5] == ["dynascope", "run", "tiny", "--scale", "smoke"]
+    report = (home / "reports" / f"{made}.html").read_text(encoding="utf-8")
+    assert html.escape(remade(cli, made)) in report
     again = cli(*command[1:])
     assert "answered from the store" in again.out and made in again.out
 
@@ -63,12 +69,12 @@ def rebuilt(code: str) -> str:
     def sweep(task, model, dynamics, *, store, steps=None, time=None, **rest):
         seen.append(make_experiment(task, model, dynamics, steps=steps, time=time, **rest))
 
-    before = sys.modules["dynascope.sweeps"].sweep
-    sys.modules["dynascope.sweeps"].sweep = sweep
+    before = sys.modules["dynascope.runner"].sweep
+    sys.modules["dynascope.runner"].sweep = sweep
     try:
         exec(code, {})
     finally:
-        sys.modules["dynascope.sweeps"].sweep = before
+        sys.modules["dynascope.runner"].sweep = before
     return fingerprint(seen[0])
 
 
@@ -94,12 +100,18 @@ EXPERIMENTS = {
         {"steps": 7, "over": (("model.activation", ("linear", "linear")),
                               ("task.scales", ((0.1, 0.2), (0.3, 0.4))))},
     ),
+    "rules and what is kept": (
+        TASK, TiedLinear(4), GradientDescent(Multiple("loss", 0.5, every=3)),
+        {"steps": 7, "stop": (Stop("loss", below=0.1),), "keep": Keep(at=(0, 3), best="loss")},
+    ),
     "a matrix": (
         IdentityMapping(), TiedLinear(2, initial_jacobian=((1, 0.5), (0.5, 1))),
         GradientDescent(0.1), {"steps": 7},
     ),
 }  # fmt: skip
-BEYOND_THE_COMMAND = {"a schedule", "named probes", "a renamed probe", "chosen places"}
+BEYOND_THE_COMMAND = {
+    "a schedule", "named probes", "a renamed probe", "chosen places", "rules and what is kept",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", EXPERIMENTS)
@@ -111,21 +123,30 @@ def test_code_and_command_say_all_of_an_experiment(cli, home, case):
     assert (command is None) == (case in BEYOND_THE_COMMAND)
     if command:
         plan = json.loads(cli(*shlex.split(command)[1:], "--dry-run", "--json").out)
-        assert plan["experiments"][0]["lanes"] == len(spec.grid()) * len(spec.seeds)
+        assert plan["nodes"][0]["lanes"] == len(spec.grid()) * len(spec.seeds)
 
 
-def test_every_experiment_of_every_study_can_be_made_again():
+def test_every_experiment_of_every_study_can_be_made_again(tmp_path):
     count = 0
     for study in studies:
-        for spec in study.at("smoke").plan().values():
-            assert rebuilt(python_code(spec)) == fingerprint(spec)
-            count += 1
+        values = Evaluation(study, study.at("smoke"), Store(tmp_path), progress=False)
+        for node in study.nodes:
+            if isinstance(node, RunNode) and not node.inputs:
+                for spec in values.named(node).values():
+                    assert rebuilt(python_code(spec)) == fingerprint(spec)
+                    count += 1
     assert count > 10
 
 
 def test_code_of_your_own_is_said_to_be_missing(home):
-    model = Pair(init=lambda key: 1.0, apply=lambda p, x: p * x)
+    model = FunctionModel(init=lambda key: 1.0, apply=lambda p, x: p * x)
     task = IdentityMapping((1.0,), (0.1,), samples_per_cluster=3)
     spec = Experiment(task, model, GradientDescent(0.1), (Loss(),), steps=2)
     said = remake(Store(), "some", {"kind": "run", "spec": to_plain(spec)})
     assert said.startswith("(cannot be told: ") and "rebuild" in said
+
+
+def test_a_study_that_is_not_installed_is_said_to_be_missing(cli, home):
+    made = json.loads(cli("run", "tiny", "--scale", "smoke", "--json").out)["record"]
+    gone = replace(Store().load(made), study="gone")
+    assert remake_study(gone).startswith("(cannot be told: ")

@@ -15,6 +15,7 @@ import pytest
 from dynascope.cli import running
 from dynascope.cli.options import study_names
 from dynascope.store import Store
+from dynascope.studies import Study
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -32,48 +33,60 @@ def test_it_prints_verdicts_a_plot_and_where_the_report_is(filled):
     with open(path, encoding="utf-8") as file:
         assert "A loss that falls" in file.read()
     assert "computed in" in answer.out
-    assert [line for line in answer.err.splitlines() if "/" in line] == ["1/2 fast", "2/2 slow"]
+    assert [line for line in answer.err.splitlines() if "/" in line] == [
+        "1/1 rates, fast",
+        "1/1 rates, slow",
+    ]
 
 
 def test_json_is_one_object_of_the_promised_form(cli, full):
     answer = cli("run", "tiny", "--scale", "smoke", "--json")
     found = json.loads(answer.out)
     assert answer.out.count("\n") == 1
-    assert list(found) == ["study", "scale", "seconds", "claims", "record"]
+    assert list(found) == ["study", "scale", "seconds", "claims", "record", "report"]
     assert (found["study"], found["scale"]) == ("tiny", "smoke")
     assert [c["id"] for c in found["claims"]] == ["tiny/falls", "tiny/vanishes"]
-    keys = ["id", "statement", "source", "measured", "expected", "verdict", "control"]
+    keys = ["id", "statement", "source", "measured", "expected", "verdict", "control", "positive",
+            "origin", "partner", "exploratory", "seeds_needed", "quantity"]  # fmt: skip
     for claim in found["claims"]:
         assert list(claim) == keys
-        assert list(claim["measured"]) == ["value", "spread", "n"]
-        assert claim["expected"]["high"] in (0.1, 0.0)
-        assert list(claim["control"]) == ["statement", "measured", "verdict"]
-        assert claim["control"]["verdict"] == "fails"
+        assert list(claim["measured"]) == ["value", "spread", "n", "low", "high", "kind"]
+        for name, must in (("control", "fails"), ("positive", "holds")):
+            assert list(claim[name]) == ["statement", "measured", "verdict"]
+            assert claim[name]["verdict"] == must
+    falls, vanishes = (c["expected"] for c in found["claims"])
+    assert falls == {"low": None, "high": 0.1}
+    assert vanishes == {"low": 1.0, "high": None, "every": 1.0}
     assert [c["verdict"] for c in found["claims"]] == ["holds", "fails"]
     assert Store().load(found["record"]).study == "tiny"
     assert "report: " in answer.err
 
 
-def test_what_is_stored_is_neither_planned_nor_computed_again(cli, full, tiny, monkeypatch):
-    runner = sys.modules["dynascope.sweeps.run"]
-    monkeypatch.setattr(runner, "run_experiment", None)  # computing would fail
-    monkeypatch.setattr(tiny, "plan", None)  # as planning would, which may measure
+def test_what_is_stored_is_neither_planned_nor_computed_again(cli, full, monkeypatch):
+    monkeypatch.setattr(sys.modules["dynascope.runner.run"], "Evaluation", None)  # would fail
     answer = cli("run", "tiny", "--scale", "smoke")
     assert answer.code == 0 and "answered from the store" in answer.out
 
 
 def test_again_computes_and_agrees(cli, full):
     answer = cli("run", "tiny", "--scale", "smoke", "--again")
-    assert "1/2 fast" in answer.err
+    assert "1/1 rates, fast" in answer.err
     assert "agrees with the stored record bit for bit" in answer.out
 
 
 def test_again_that_does_not_agree_is_an_error_and_keeps_the_record(cli, full, monkeypatch, ids):
-    from .tiny import Tiny
-
-    monkeypatch.setattr(Tiny, "title", "Another title")  # as if the code had changed
+    monkeypatch.setattr(Study, "notes", lambda self, s: ("A note.",))  # as if ours had changed
     answer = cli("run", "tiny", "--scale", "smoke", "--again")
     assert answer.code == 2 and ids["study"] in answer.err and answer.err.splitlines()[-1]
+    assert Store().load(ids["study"]).notes == ()
+
+
+def test_a_study_of_ones_own_is_computed_when_its_code_has_changed(
+    cli, full, tiny, monkeypatch, ids
+):
+    monkeypatch.setattr(tiny, "title", "Another title")
+    answer = cli("run", "tiny", "--scale", "smoke")
+    assert answer.code == 0 and "Another title" in answer.out and ids["study"] not in answer.out
     assert Store().load(ids["study"]).title == "A loss that falls"
 
 
@@ -112,58 +125,75 @@ def test_out_holds_the_report_and_every_figure_in_three_forms(cli, full, tmp_pat
 def test_an_out_folder_that_cannot_be_made_is_told_before_anything_runs(cli, home, tmp_path):
     (tmp_path / "file").touch()
     answer = cli("run", "tiny", "--scale", "smoke", "--out", tmp_path / "file" / "x")
-    assert answer.code == 2 and "1/2" not in answer.err
+    assert answer.code == 2 and "1/1" not in answer.err
     assert answer.err.splitlines()[-1].startswith(f"dynascope: cannot write {tmp_path}")
 
 
-def test_strict_is_one_only_when_a_claim_fails(cli, full, monkeypatch):
-    from .tiny import Tiny
-
+def test_strict_is_one_only_when_a_claim_fails(cli, full, monkeypatch, tiny):
     words = ["run", "tiny", "--scale", "smoke"]
     assert cli(*words).code == 0
     strict = cli(*words, "--strict")
     assert strict.code == 1 and "tiny/vanishes" in strict.err and "✗ fails" in strict.out
-    monkeypatch.delattr(Tiny, "vanishes")
+    monkeypatch.setattr(tiny, "claims", tiny.claims[:1])
     assert cli(*words, "--strict", "--seeds", "3").code == 0
 
 
 def test_dry_run_tells_plan_and_cost_and_runs_nothing(cli, home):
     answer = cli("run", "tiny", "--scale", "smoke", "--dry-run")
     assert answer.code == 0 and not home.exists()
-    assert re.search(r"^fast +2 +200 steps +11 +352 B .* rule of thumb$", answer.out, re.MULTILINE)
+    line = r"^rates, fast +run +2 +200 steps +11 +352 B .* rule of thumb$"
+    assert re.search(line, answer.out, re.MULTILINE)
     found = json.loads(cli("run", "tiny", "--scale", "smoke", "--dry-run", "--json").out)
     assert found["study"] == "tiny" and found["scale"] == "smoke"
-    assert [e["label"] for e in found["experiments"]] == ["fast", "slow"]
+    assert [e["label"] for e in found["nodes"]] == ["rates, fast", "rates, slow"]
     assert found["bytes"] == 2 * 2 * 11 * 2 * 8  # experiments, seeds, looks, probes, float64
-    assert found["seconds"] == sum(e["seconds"] for e in found["experiments"]) > 0
-
-
-def test_dry_run_of_a_study_that_trains_nothing_has_no_estimate(cli, home, monkeypatch):
-    from .tiny import Tiny
-
-    monkeypatch.setattr(Tiny, "plan", lambda self: {})
-    assert "nothing is trained" in cli("run", "tiny", "--dry-run").out
-    found = json.loads(cli("run", "tiny", "--dry-run", "--json").out)
-    assert found["experiments"] == [] and found["seconds"] is None
+    assert found["seconds"] == sum(e["seconds"] for e in found["nodes"]) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", study_names())
-def test_every_study_has_a_plan_that_can_be_priced(cli, home, name):
-    found = json.loads(cli("run", name, "--scale", "smoke", "--dry-run", "--json").out)
-    assert all(e["lanes"] >= 1 and 0 < e["seconds"] < 600 for e in found["experiments"])
+def test_every_study_can_be_priced_node_by_node(cli, home, name):
+    answer = cli("run", name, "--scale", "smoke", "--dry-run", "--json")
+    found = json.loads(answer.out)
+    if not found["nodes"] and "is not there" in answer.err:
+        pytest.skip(answer.err.splitlines()[0])
+    assert found["nodes"], "a study runs or computes something"
+    assert all(0 < e["seconds"] < 600 and e["basis"] != "not known" for e in found["nodes"])
     assert not home.exists()
+
+
+def test_all_studies_of_a_document_end_in_one_table(cli, full, monkeypatch, tiny):
+    from dynascope.core.sources import Document, documents
+
+    paper = Document("tiny2026", "A. Author", "A tiny paper", 2026, "nowhere")
+    monkeypatch.setitem(documents._things, "tiny2026", paper)
+    monkeypatch.setattr(tiny, "sources", (paper("Fig. 1"),))
+    answer = cli("run", "--source", "tiny2026", "--scale", "smoke")
+    assert answer.code == 0, answer.err
+    assert re.search(r"^tiny +1 +1 +.* s", answer.out, re.MULTILINE)
+    assert re.search(r"^all +1 +1 ", answer.out, re.MULTILINE)
+    found = json.loads(cli("run", "--source", "tiny2026", "--scale", "smoke", "--json").out)
+    assert [s["study"] for s in found["studies"]] == ["tiny"]
+    plan = json.loads(cli("run", "--source", "tiny2026", "--dry-run", "--json").out)
+    assert plan["source"] == "tiny2026" and len(plan["nodes"]) == 2
+
+
+def test_a_name_or_a_document_is_needed_but_not_both(cli, home):
+    for words in ([], ["tiny", "--source", "chen2025"]):
+        answer = cli("run", *words)
+        assert answer.code == 2 and "run needs the name of a study, or --source" in answer.err
+    assert "did you mean 'chen2025'" in cli("run", "--source", "chen2024x").err
 
 
 def test_dry_run_knows_what_is_stored(cli, full, ids):
     words = ["run", "tiny", "--scale", "smoke", "--dry-run", "--json"]
     stored = json.loads(cli(*words).out)
     assert stored["seconds"] == 0
-    assert stored["experiments"][0]["basis"] == f"stored as {ids['fast']}"
+    assert stored["nodes"][0]["basis"] == f"stored as {ids['fast']}"
     again = json.loads(cli(*words, "--again").out)
     took = Store().manifest(ids["fast"])["seconds"]
-    assert again["experiments"][0]["seconds"] == took
-    assert again["experiments"][0]["basis"] == f"record {ids['fast']}"
+    assert again["nodes"][0]["seconds"] == took
+    assert again["nodes"][0]["basis"] == f"record {ids['fast']}"
 
 
 def test_open_opens_the_report(cli, full, monkeypatch, ids):
@@ -219,7 +249,7 @@ def test_no_line_is_wider_than_the_terminal_except_paths(monkeypatch, full, colu
 
 def test_ctrl_c_says_what_is_kept_and_the_command_goes_on(cli, home, monkeypatch):
     def press(line: str) -> None:
-        if line.startswith("2/2"):
+        if line.endswith("slow"):
             os.kill(os.getpid(), signal.SIGINT)
 
     words = ["run", "tiny", "--scale", "smoke", "--set", "task.means=[1, 2]"]
@@ -228,7 +258,7 @@ def test_ctrl_c_says_what_is_kept_and_the_command_goes_on(cli, home, monkeypatch
         patch.setattr(running, "tell", press)
         answer = cli(*words)
     assert answer.code == 130 and answer.out == "" and answer.err.count("\n") == 1
-    assert "1 of 2 experiments kept" in answer.err
+    assert "1 finished record kept" in answer.err
     assert "dynascope run tiny --scale smoke --set 'task.means=[1, 2]'" in answer.err
     (kept,) = [e.id for e in Store().runs("run")]
     assert cli(*words).code == 0
@@ -237,7 +267,7 @@ def test_ctrl_c_says_what_is_kept_and_the_command_goes_on(cli, home, monkeypatch
 
 def test_ctrl_c_that_jax_turns_into_another_error_is_still_ctrl_c(cli, home, monkeypatch):
     def press(line: str) -> None:
-        if line.startswith("1/2"):
+        if line.startswith("1/1"):
             try:
                 os.kill(os.getpid(), signal.SIGINT)
                 signal.sigtimedwait([], 5)
@@ -247,7 +277,7 @@ def test_ctrl_c_that_jax_turns_into_another_error_is_still_ctrl_c(cli, home, mon
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(running, "tell", press)
     answer = cli("run", "tiny", "--scale", "smoke")
-    assert answer.code == 130 and "0 of 2 experiments kept" in answer.err
+    assert answer.code == 130 and "0 finished records kept" in answer.err
     assert signal.getsignal(signal.SIGINT) is before
 
 

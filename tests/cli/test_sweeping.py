@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from dynascope.core.errors import BadInput
-from dynascope.core.spec import from_plain
+from dynascope.core.plain import from_plain
 from dynascope.store import Store
 
 SMALL = ("--steps", "40", "--seeds", "2", "--set", "record.points=5")
@@ -22,16 +22,17 @@ def test_out_of_the_box_it_sweeps_the_swing_by_setting(filled, monkeypatch):
     assert spec.over == (("model.init_scale", (0.1, 0.2)),)
     head, _, *rows = answer.out.splitlines()
     assert head.split("  ")[0] == "model.init_scale" and "seeds that swing by" in head
-    assert [row.split()[0] for row in rows] == ["0.1", "0.2", "record:"]
-    assert "% of 2" in rows[0] and "(n = 2)" in rows[0]
+    assert [row.split()[0] for row in rows[:2]] == ["0.1", "0.2"]
+    assert rows[-2].startswith("report: ") and rows[-1].startswith("record: ")
+    assert " of 2 (95 %: " in rows[0] and "n = 2)" in rows[0]
 
 
 def test_json_has_a_point_for_every_place_of_the_grid(cli, full, ids, monkeypatch):
-    monkeypatch.setattr(sys.modules["dynascope.sweeps.sweep"], "execute", None)  # it is stored
+    monkeypatch.setattr(sys.modules["dynascope.runner.sweep"], "execute", None)  # it is stored
     answer = cli("sweep", "--over", "model.init_scale=0.1,0.2", *SMALL, "--json")
     found = json.loads(answer.out)
     assert answer.out.count("\n") == 1 and answer.err == ""
-    assert list(found) == ["record", "seconds", "from_store", "axes", "points"]
+    assert list(found) == ["record", "report", "seconds", "from_store", "points", "axes"]
     assert found["record"] == ids["sweep"] and found["from_store"] is True
     assert found["axes"] == {"model.init_scale": [0.1, 0.2]}
     run = Store().load(ids["sweep"])
@@ -50,7 +51,7 @@ def test_every_piece_can_be_named_and_set(cli, home, monkeypatch):
         asked.append(experiment)
         raise BadInput("far enough")
 
-    monkeypatch.setattr("dynascope.sweeps.run_experiment", stop)
+    monkeypatch.setattr("dynascope.runner.run_experiment", stop)
     answer = cli(
         "sweep", "--task", "IdentityMapping", "--model", "MLP", "--dynamics", "Momentum",
         "--set", "dynamics.learning_rate=0.02", "--set", "model.activation=linear",
@@ -70,8 +71,8 @@ def test_every_piece_can_be_named_and_set(cli, home, monkeypatch):
 
 def test_flows_have_a_time(cli, home):
     words = ["sweep", "--dynamics", "GradientFlow", "--dry-run", "--json"]
-    assert json.loads(cli(*words).out)["experiments"][0]["time"] == 20.0
-    assert json.loads(cli(*words, "--time", "3").out)["experiments"][0]["time"] == 3.0
+    assert json.loads(cli(*words).out)["nodes"][0]["time"] == 20.0
+    assert json.loads(cli(*words, "--time", "3").out)["nodes"][0]["time"] == 3.0
     assert "time=" in cli(*words, "--steps", "10").err
 
 
@@ -80,13 +81,14 @@ def test_seeds_that_diverge_are_counted_and_left_out(cli, home):
     tame, wild = json.loads(cli(*words, "--json").out)["points"]
     assert tame["diverged"] == 0 and tame["final"]["loss"]["n"] == 2
     assert wild["diverged"] == 2
-    assert wild["final"]["loss"] == {"value": None, "spread": None, "n": 0}
+    loss = wild["final"]["loss"]
+    assert loss["value"] is None and loss["low"] is None and loss["n"] == 0
     assert "2 seeds" in cli(*words).out
 
 
 def test_a_shape_axis_becomes_programs_of_its_own(cli, home):
     plan = cli("sweep", "--over", "model.width=2,3", *SMALL, "--dry-run", "--json")
-    (found,) = json.loads(plan.out)["experiments"]
+    (found,) = json.loads(plan.out)["nodes"]
     assert found["programs"] == 2 and found["lanes"] == 4
     assert not home.exists()
 
@@ -100,3 +102,9 @@ def test_again_computes_once_more_and_agrees(cli, full, ids):
 def test_an_unknown_executor_is_told_in_one_line(cli, home):
     done = cli("sweep", "--over", "model.init_scale=0.1", "--steps", "1", "--executor", "rey")
     assert done.code == 2 and "did you mean 'ray'" in done.err and done.err.count("\n") == 1
+
+
+def test_a_plan_that_does_not_fit_into_memory_is_refused(cli, monkeypatch):
+    monkeypatch.setenv("DYNASCOPE_MEMORY", "100K")
+    said = cli("sweep", "--over", "model.width=2,30000", *SMALL, "--dry-run")
+    assert said.code == 2 and "of memory, 100 KB are free; lower" in said.err

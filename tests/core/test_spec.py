@@ -14,17 +14,10 @@ from hypothesis import strategies as st
 
 from dynascope import dynamics, models, probes, tasks
 from dynascope.core.errors import BadInput, UnknownName
-from dynascope.core.spec import (
-    Spec,
-    fingerprint,
-    from_plain,
-    get_path,
-    leaves,
-    set_path,
-    skeleton,
-    to_plain,
-    with_leaves,
-)
+from dynascope.core.leaves import leaves, skeleton, with_leaves
+from dynascope.core.paths import get_path, set_path
+from dynascope.core.plain import fingerprint, from_plain, to_plain
+from dynascope.core.spec import Spec
 from dynascope.engine import Experiment, execute
 from dynascope.engine.record import At, Evenly, Every, LogSpaced
 
@@ -247,3 +240,16 @@ def test_functions_are_told_apart_by_code_closures_and_globals(monkeypatch):
     assert fingerprint(Holder(reads)) != before
     with pytest.raises(BadInput, match="rebuild this spec in Python"):
         from_plain(to_plain(Holder(jax.nn.relu)))
+
+
+@dataclass(frozen=True)
+class Renamed(Spec, tag="tests.Old"):
+    """A class that records know by an earlier name."""
+
+    rate: float = 1.0
+
+
+def test_a_renamed_class_keeps_the_name_that_records_know():
+    assert to_plain(Renamed())["spec"] == "tests.Old"
+    assert from_plain({"spec": "tests.Old", "rate": 2.0}) == Renamed(2.0)
+    assert models.FunctionModel.spec_tag == "models.Pair"

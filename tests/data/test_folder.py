@@ -27,6 +27,6 @@ def test_without_the_variable_it_lies_in_the_results_folder(tmp_path, monkeypatc
 def test_what_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("DYNASCOPE_DATA", str(tmp_path))
     assert not present("planetoid/graph")
-    with pytest.raises(MissingData, match="put it there") as caught:
+    with pytest.raises(MissingData, match="is not there: put it into") as caught:
         find("planetoid/graph")
     assert "\n" not in str(caught.value)

@@ -10,7 +10,7 @@ import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 
 TASK = tasks.IdentityMapping((1.0, 2.0), (0.1, 0.2))
 START = ((0.3, -0.2), (0.1, 0.4))
@@ -53,6 +53,42 @@ def test_adam_is_the_loop_written_out():
         m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
         w = w - 0.02 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
     assert np.abs(jacobian(dynamics.Adam(0.02), 50) - w).max() < 1e-10
+
+
+def adamw_path(steps, decay=0.1, rate=0.02):
+    """AdamW written out: weights after every step."""
+    w, m, v = np.array(START), np.zeros((2, 2)), np.zeros((2, 2))
+    found = [w]
+    for t in range(1, steps + 1):
+        g = gradient(w)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        move = (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        w = w - rate * (move + decay * w)
+        found.append(w)
+    return found
+
+
+def test_adamw_is_the_loop_written_out():
+    got = jacobian(dynamics.AdamW(0.02, 0.1), 50)
+    assert np.abs(got - adamw_path(50)[-1]).max() < 1e-10
+
+
+def test_probes_measure_on_the_average_and_training_goes_on_from_the_weights():
+    """The average forgets by min(0.9, (1 + n) / (10 + n)) at step n."""
+    path = adamw_path(50)
+    mean = path[0]
+    for n, w in enumerate(path[1:]):
+        keep = min(0.9, (1 + n) / (10 + n))
+        mean = keep * mean + (1 - keep) * w
+    got = jacobian(dynamics.AdamW(0.02, 0.1, average=0.9), 50)
+    assert np.abs(got - mean).max() < 1e-6  # the factor is a float32
+    assert np.abs(got - path[-1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("bad", [{"weight_decay": -1.0}, {"average": 1.0}, {"average": 0.0}])
+def test_adamw_refuses_what_makes_no_sense(bad):
+    with pytest.raises(BadInput):
+        dynamics.AdamW(0.1, **bad)
 
 
 @pytest.mark.parametrize("make", [optax.adam, optax.lion, optax.rmsprop, optax.adagrad, optax.sgd])
@@ -101,6 +137,10 @@ def test_a_schedule_is_followed_and_its_time_is_the_sum_of_rates():
     cosine = dynamics.Cosine(0.1, 8, final=0.01)
     summed = [sum(float(cosine(k)) for k in range(n)) for n in (0, 3, 8, 11)]
     assert np.allclose(cosine.elapsed(np.array([0, 3, 8, 11])), summed, atol=1e-6)
+    warm = dynamics.Warmup(4, cosine)
+    summed = [sum(float(warm(k)) for k in range(n)) for n in (0, 2, 4, 7, 15)]
+    assert np.allclose(warm.elapsed(np.array([0, 2, 4, 7, 15])), summed, atol=1e-6)
+    assert np.allclose([float(warm(k)) for k in (0, 3, 4, 12)], [0.025, 0.1, 0.1, 0.01])
 
 
 def test_gradient_flow_is_the_exponential_of_theorem_4_1():

@@ -13,8 +13,9 @@ import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks, theories
 from dynascope.core import quantities
 from dynascope.core.errors import BadInput, Interrupted
-from dynascope.core.records import Saved
 from dynascope.engine import drive, execution
+
+from .memory import Memory, same
 
 TASK = tasks.IdentityMapping(means=(1.0, 2.0), scales=(0.05, 0.05), dimension=3)
 MODEL = models.TiedLinear(width=3, init_scale=0.05)
@@ -25,39 +26,6 @@ PROBES = [probes.Loss(), probes.TestLoss(), probes.OutputAt(), probes.InputJacob
 def run(**options):
     settings = {"steps": 200, "probes": PROBES, "seeds": 3, "progress": False} | options
     return ds.simulate(TASK, MODEL, RULE, **settings)
-
-
-class Memory:
-    """A sink that keeps everything in memory, and can stop the run after some appends."""
-
-    def __init__(self, stop_after=None):
-        self.parts, self.checkpoint, self.attrs, self.stop_after = [], None, None, stop_after
-
-    def resume(self):
-        if not self.parts:
-            return None
-        along = [n for n, v in self.parts[0].data_vars.items() if "step" in v.dims]
-        import xarray as xr
-
-        rows = xr.concat([p[along] for p in self.parts], "step")
-        last = self.parts[-1]
-        return Saved(rows.assign({n: last[n] for n in last if n not in along}), self.checkpoint)
-
-    def append(self, part, checkpoint):
-        self.parts.append(part)
-        self.checkpoint = checkpoint
-        if self.stop_after is not None and len(self.parts) >= self.stop_after:
-            self.stop_after = None
-            raise KeyboardInterrupt
-
-    def finish(self, attrs):
-        self.attrs = attrs
-
-
-def same(one, other):
-    assert set(one.data_vars) == set(other.data_vars)
-    for name in one.variables:
-        assert np.array_equal(one[name].values, other[name].values, equal_nan=True), name
 
 
 def test_dims_coords_and_provenance_are_there():
@@ -210,7 +178,7 @@ def test_on_change_keeps_exactly_the_rows_that_are_new(monkeypatch):
 
 
 def test_long_runs_are_recorded_at_a_thousand_points():
-    assert record.Evenly().places(10**6, discrete=True).size <= 1001
+    assert record.Evenly().recorded_at(10**6, discrete=True).size <= 1001
 
 
 def test_fifteen_lines_of_a_users_own_task_and_model():
@@ -235,7 +203,7 @@ def test_fifteen_lines_of_a_users_own_task_and_model():
         return jnp.tanh(x @ params["in"]) @ params["out"]
 
     found = ds.simulate(
-        Sine(), models.Pair(init, apply), dynamics.SGD(0.05, 8), steps=500,
+        Sine(), models.FunctionModel(init, apply), dynamics.SGD(0.05, 8), steps=500,
         probes=[probes.Loss(), probes.OutputAt((1.0,))], seeds=2, progress=False,
     )  # fmt: skip
     loss = found["loss"].values

@@ -1,4 +1,4 @@
-"""Small graphs and slow, obvious twins of what the room computes."""
+"""Small graphs and slow, obvious twins of what the package computes."""
 
 from __future__ import annotations
 

@@ -91,3 +91,11 @@ def test_missing_files_and_needless_counts_are_refused(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(BadInput, match="meant for edge lists"):
         load(path, nodes=3)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\0"])
+def test_a_matrix_file_that_is_cut_off_is_one_line(tmp_path, content):
+    path = tmp_path / "cut.npz"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"cut\.npz.*sparse matrix"):
+        load(path)

@@ -59,3 +59,20 @@ def test_unknown_missing_and_pickled_files_are_refused(tmp_path):
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     with pytest.raises(BadInput, match=r"shape \(2, 2, 2\)"):
         read_values(tmp_path / "cube.npy", 2)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04 no archive", b"\x80\x04K\x01.", b"\x93NUMPY\x01"]
+)
+def test_other_bytes_in_a_npy_file_are_one_line(tmp_path, content):
+    (tmp_path / "v.npy").write_bytes(content)
+    with pytest.raises(BadInput, match=r"v\.npy") as caught:
+        read_values(tmp_path / "v.npy", 2)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_archive_is_no_array(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.ones(2))
+    (tmp_path / "a.npz").rename(tmp_path / "v.npy")
+    with pytest.raises(BadInput, match=r"v\.npy"):
+        read_values(tmp_path / "v.npy", 2)

@@ -6,8 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dynascope.graphs import class_floor, count_classes, describe, load, union
+from dynascope.graphs import class_floor, count_classes, load, union
 from dynascope.graphs.walks import count_walks
+from dynascope.instruments.graph import describe_graph
 
 WL = [37, 1589, 2301, 2363, 2365]
 POWERS = [37, 756, 2158, 2359, 2365]
@@ -85,7 +86,7 @@ def test_citeseer_without_its_self_loops_has_other_numbers(data_file):
 
 
 def test_the_whole_description_of_cora(data_file):
-    result = describe(load(data_file("planetoid/ind.cora.graph")), 5)
+    result = describe_graph(load(data_file("planetoid/ind.cora.graph")), 5)
     assert result["classes"] == {"wl": WL, "adjacency": POWERS}
     told = [(w["depth"], w["merged_by"], w["split_by"]) for w in result["witnesses"]]
     assert told == [(k, "adjacency", "wl") for k in (2, 3, 4)]

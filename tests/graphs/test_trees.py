@@ -5,18 +5,33 @@ import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
-from dynascope.graphs import partitions, refine, union
+from dynascope.graphs import as_graph, partitions, refine, union
 from dynascope.graphs.trees import (
-    aggregation_tree,
     full_tree,
     level_slices,
     walk_counting_family,
 )
 from dynascope.graphs.walks import count_non_backtracking_walks, count_walks
 
-from .samples import as_networkx, random_graph, same_partition
+from .samples import as_networkx, neighbours, random_graph, same_partition
 
 TOPOLOGICAL = ("adjacency", "normalized", "self_loop", "power", "triangle", "bethe", "ppr")
+
+
+def aggregation_tree(graph, root, depth, features=None):
+    """The unrolled neighbourhood of a node: (feature, subtrees in order), exponentially large.
+
+    The children of a tree node are all neighbours of its image, the parent's among them. Two
+    nodes have equal trees of depth k exactly when k rounds of refinement give one colour.
+    """
+    around = neighbours(as_graph(graph))
+    values = [0] * len(around) if features is None else list(features)
+
+    def unroll(node, left):
+        below = sorted(unroll(j, left - 1) for j in around[node]) if left else []
+        return values[node], tuple(below)
+
+    return unroll(root, depth)
 
 
 @pytest.mark.parametrize("seed", range(3))

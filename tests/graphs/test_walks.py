@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 
 import networkx as nx
@@ -8,13 +7,10 @@ import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
-from dynascope.graphs import from_edges, operators, partitions
+from dynascope.graphs import from_edges, partitions
 from dynascope.graphs.walks import (
     count_non_backtracking_walks,
     count_walks,
-    sum_over_walks,
-    walk_types,
-    walks_from,
 )
 
 from .samples import random_graph, refines
@@ -31,14 +27,6 @@ def all_walks(graph, root, length):
 def never_returns(root, walk):
     path = (root, *walk)
     return all(a != b for a, b in zip(path, path[2:], strict=False))
-
-
-@pytest.mark.parametrize("loops", [False, True])
-def test_walks_are_listed_completely(loops):
-    graph = random_graph(1, nodes=6, edges=8, loops=loops)
-    for length in range(1, 5):
-        for root in range(6):
-            assert sorted(walks_from(graph, root, length)) == sorted(all_walks(graph, root, length))
 
 
 @pytest.mark.parametrize("loops", [False, True])
@@ -77,37 +65,10 @@ def test_walk_counts_are_constant_on_classes_of_message_passing():
         assert refines(colours, count_walks(graph, features, pattern))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_walk_identity_2_6(seed):
-    random = np.random.default_rng(seed)
-    graph = random_graph(seed, nodes=8, edges=12)
-    left, right = random.normal(size=2)
-    values = random.normal(size=8)
-    matrix = operators.normalized(graph, left, right).toarray()
-    for length in range(1, 5):
-        expected = np.linalg.matrix_power(matrix, length) @ values
-        found = [sum_over_walks(graph, i, length, values, left, right) for i in range(8)]
-        scale = max(1.0, abs(expected).max())
-        assert abs(np.array(found) - expected).max() < 1e-12 * scale
-
-
-def test_types_equal_brute_force_and_determine_normalised_features():
-    graph = random_graph(2, nodes=7, edges=10)
-    features, degrees = "abababa", graph.degrees.tolist()
-    for length in (1, 2, 3, 4):
-        for root in range(7):
-            expected = Counter(
-                (tuple(sorted(degrees[j] for j in w[:-1])), degrees[w[-1]], features[w[-1]])
-                for w in all_walks(graph, root, length)
-            )
-            assert walk_types(graph, root, length, features) == expected
-
-
 def test_graphs_without_edges_have_no_walks():
     empty = from_edges([], 3)
     assert count_walks(empty, [0, 0, 0], [0, 0]).tolist() == [0, 0, 0]
     assert count_non_backtracking_walks(empty, [0, 0, 0], [0, 0]).tolist() == [0, 0, 0]
-    assert sum_over_walks(empty, 0, 2, [1.0, 1.0, 1.0]) == 0.0
     isolated = from_edges([(0, 1)], 3)
     assert count_walks(isolated, [0, 0, 0], [0, 0]).tolist() == [1, 1, 0]
 

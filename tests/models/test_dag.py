@@ -10,9 +10,9 @@ from scipy.signal import correlate
 
 from dynascope import models
 from dynascope.core.errors import BadInput
-from dynascope.core.spec import fingerprint, from_plain, to_plain
+from dynascope.core.plain import fingerprint, from_plain, to_plain
 from dynascope.models.wiring_families import densely_connected, drop_edges, fully_connected
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 
 ACTS = {
     "relu": lambda z: np.maximum(z, 0),
@@ -131,7 +131,7 @@ def test_networks_that_cannot_be_built_are_refused(make, told):
 
 @pytest.mark.parametrize("window", [3, 2, 4])
 def test_convolution_is_the_sum_of_the_text(window):
-    """004 (C.6) with +p, +q: zero padding, window from i - ceil((s - 1)/2), stride 1."""
+    """zhu2024 (C.6) with +p, +q: zero padding, window from i - ceil((s - 1)/2), stride 1."""
     h, w, c = 5, 4, 2
     model = models.CNN(3, 3, window, (h, w, c), "tanh", parameterization="ntk")
     x = np.random.default_rng(0).normal(size=(h, w, c))

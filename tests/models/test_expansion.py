@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 import dynascope as ds
 from dynascope import dynamics, models, probes, tasks
 from dynascope.core.errors import BadInput
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 
 TASK = tasks.IdentityMapping(means=(1.0, 2.0), scales=(0.1, 0.2), samples_per_cluster=4)
 
@@ -61,7 +61,7 @@ def test_the_remainder_falls_with_the_order():
 
 
 def test_quadratic_model_of_two_relu_layers_is_the_gated_bilinear_network():
-    """004 (3.10): g = (m d)^-1/2 sum_i v_i u_i . x [u0_i . x >= 0], far from the start too."""
+    """zhu2024 (3.10): g = (m d)^-1/2 sum_i v_i u_i . x [u0_i . x >= 0], far from the start too."""
     m, d = 40, 7
     random = np.random.default_rng(3)
     u0, u = random.normal(size=(2, m, d))
@@ -121,13 +121,14 @@ def test_training_moves_the_displacement_and_leaves_the_anchor_bit_for_bit(kind,
     network = kind(models.MLP(2, 4, "tanh")).build(2, 2)
     before = network.init(jax.random.key(0))
     samples = TASK.samples(jax.random.key(1))
-    goal = Objective(lambda p, s: TASK.loss(network.bind(p), s), samples, jax.random.key(2))
+    goal = Objective(lambda p, s: TASK.loss(network.bind(p), s), samples, jax.random.key(2), None)
     after = rule.advance(rule.begin(before, goal), goal, 0, 20, (0.0, 0.0)).params
     for a, b in zip(*(jax.tree.leaves(p["anchor"]) for p in (before, after)), strict=True):
         assert np.array_equal(a, b)
     assert max(float(jnp.abs(d).max()) for d in jax.tree.leaves(after["displacement"])) > 1e-3
 
 
+@pytest.mark.slow
 def test_the_engine_trains_network_and_models_of_it_from_one_start():
     """Close to the start they agree, and the quadratic model for longer."""
     inner = models.MLP(2, 16, "tanh")

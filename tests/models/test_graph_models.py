@@ -12,7 +12,7 @@ from dynascope.graphs import operators
 from dynascope.models import GIN, CommunityNetwork, GraphAugmentedMLP, gfn, sgc, sign
 from dynascope.models.affine_layers import draw_layers
 from dynascope.models.propagation import OPERATORS, powers, standardise
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 from dynascope.tasks.graph_input import DenseGraph, sparse_graph
 
 NODES = 12

@@ -10,7 +10,7 @@ import pytest
 from dynascope import dynamics, probes, simulate, tasks
 from dynascope.core.errors import BadInput
 from dynascope.models import QuadraticModel, TwoLayerReLU
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 from dynascope.theories import QuadraticMap
 
 

@@ -51,7 +51,7 @@ def test_widths_of_families():
     assert densely_connected((10, 7, 5, 1)).width == 17
     assert bypassed((10, 64, 2, 64, 1), 2).width == 64
     assert fully_connected((10, 64, 2, 64, 1)).width == 2
-    # Def. 2.2.7 sees a single vertex of in-degree 1, which 004 A.6 says does no harm.
+    # Def. 2.2.7 sees a single vertex of in-degree 1, which zhu2024 A.6 says does no harm.
     assert narrow_vertices(fully_connected((10, 64, 64, 1)), 2, 2, 1, 0).width == 1
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dynascope.numerics.draws import normal, signs, uniform
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 
 
 @pytest.mark.parametrize("draw", [normal, signs, uniform], ids=lambda d: d.__name__)

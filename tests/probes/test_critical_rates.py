@@ -22,6 +22,7 @@ def rate(f, params, x, y, loss="mse", definition="hessian", batch=None):
     return found.value
 
 
+@pytest.mark.slow
 def test_definitions_and_conventions_against_dense_matrices():
     """Ledger 17 and CONV-multi: identities to 1e-10, with two outputs."""
     with jax.enable_x64(True):
@@ -128,6 +129,7 @@ def test_bad_input_is_refused_in_one_line(options, words):
         probes.critical_learning_rate(**{"f": f, "params": params, "x": x, "y": y} | options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reduction", ["mse", pytest.param("half", marks=pytest.mark.slow)])
 def test_the_probe_takes_the_tasks_own_loss(reduction):
     normal = draws(5)
@@ -139,7 +141,7 @@ def test_the_probe_takes_the_tasks_own_loss(reduction):
                       dtype="float64", progress=False)  # fmt: skip
     with jax.enable_x64(True):
         from dynascope.core.randomness import key_for
-        from dynascope.numerics.precision import cast
+        from dynascope.runtime.precision import cast
 
         network = model.build(3, 2)
         params = cast(network.init(key_for(np.uint32(0), "init")), "float64")
@@ -148,6 +150,7 @@ def test_the_probe_takes_the_tasks_own_loss(reduction):
             assert np.isclose(run[definition][0, 0], alone, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_squared_error_has_no_kernel_rate():
     from dataclasses import dataclass
 
@@ -163,3 +166,32 @@ def test_a_loss_that_is_no_squared_error_has_no_kernel_rate():
                       probes=seen, progress=False)  # fmt: skip
     assert np.isnan(run["tangent_kernel"]).all()
     assert np.isfinite(run["gauss_newton"]).all()
+
+
+@pytest.mark.slow
+def test_rates_of_cross_entropy_against_dense_matrices():
+    """Classes as numbers and as rows; Hessian and Gauss-Newton; not by way of the kernel."""
+    with jax.enable_x64(True):
+        f, params, x, _ = fully_connected(draws(0))
+        classes = np.arange(len(x)) % 2
+        rows = np.eye(2)[classes]
+
+        def objective(p):
+            return -jnp.mean(jnp.sum(rows * jax.nn.log_softmax(f(p, x)), axis=-1))
+
+        dense = np.linalg.eigvalsh(hessian(objective, params))[-1]
+        for y in (classes, rows):
+            assert np.isclose(rate(f, params, x, y, "cross_entropy"), 2 / dense, rtol=1e-8)
+        p = np.asarray(jax.nn.softmax(f(params, x)))  # (n, 2)
+        blocks = [np.diag(q) - np.outer(q, q) for q in p]
+        j = jacobian(f, params, x).reshape(len(x), 2, -1)
+        matrix = sum(g.T @ b @ g for g, b in zip(j, blocks)) / len(x)
+        top = np.linalg.eigvalsh(matrix)[-1]
+        found = rate(f, params, x, classes, "cross_entropy", "gauss_newton")
+        assert np.isclose(found, 2 / top, rtol=1e-8)
+        with pytest.raises(BadInput, match="multiple of the identity"):
+            rate(f, params, x, classes, "cross_entropy", "tangent_kernel")
+        with pytest.raises(BadInput, match="classes from 0 to 1"):
+            rate(f, params, x, classes + 1, "cross_entropy")
+        with pytest.raises(BadInput, match="one for each row"):
+            rate(f, params, x, classes[:3], "cross_entropy")

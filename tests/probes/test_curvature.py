@@ -145,6 +145,7 @@ def test_the_probe_measures_what_the_function_does_and_moves_nothing():
         probes.Sharpness(tolerance=0.0)
 
 
+@pytest.mark.slow
 def test_along_a_run_the_probe_goes_on_from_its_last_vector():
     """Products for one look are too few; standing still, the next looks finish what it began."""
     normal = draws(7)

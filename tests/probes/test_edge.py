@@ -44,6 +44,7 @@ def along(loss, params):
     return (lambda t: float(line(t))), RATE * size
 
 
+@pytest.mark.slow
 def test_jets_of_a_smooth_network_are_those_of_differences():
     with jax.enable_x64(True):
         loss, params, *_ = network("tanh", 2)
@@ -60,6 +61,7 @@ def test_jets_of_a_smooth_network_are_those_of_differences():
     assert jet.criticality == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_jets_of_a_relu_network_are_those_of_its_frozen_piece():
     """With signs frozen the loss along a line is a polynomial of degree 6: it is fitted."""
     with jax.enable_x64(True):

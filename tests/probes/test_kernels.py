@@ -22,6 +22,7 @@ def apart(one, other):
     return np.abs(np.asarray(one) - np.asarray(other)).max() / np.abs(np.asarray(other)).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", NETWORKS, ids=lambda make: make.__name__)
 def test_the_kernel_is_the_product_of_jacobians_whole_in_blocks_and_matrix_free(make, monkeypatch):
     """Ledger 18: to 1e-10, symmetric, positive semi-definite; P1."""

@@ -10,9 +10,9 @@ from dynascope.probes.lattice import (
     lattice_layout,
     order_violations,
 )
-from dynascope.theories.closed_form import flow_decay, one_layer_jacobian
-from dynascope.theories.schur import factor_jacobian
-from dynascope.theories.tied_flow import tied_descent
+from dynascope.theories.swing_by.closed_form import flow_decay, one_layer_jacobian
+from dynascope.theories.swing_by.schur import factor_jacobian
+from dynascope.theories.swing_by.tied_flow import tied_descent
 
 
 def corner_losses(path, means):

@@ -4,8 +4,8 @@ import pytest
 from dynascope.core.errors import BadInput
 from dynascope.probes.curves import bump
 from dynascope.probes.trajectories import half_times, learning_order, swing_by
-from dynascope.theories.schur import factor_jacobian
-from dynascope.theories.tied_flow import tied_descent
+from dynascope.theories.swing_by.schur import factor_jacobian
+from dynascope.theories.swing_by.tied_flow import tied_descent
 
 TIMES = np.linspace(0, 30, 3001)
 TARGET = np.array([1.0, 2.0])

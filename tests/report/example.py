@@ -1,4 +1,4 @@
-"""An example study with every kind of mark, for the tests of this room and for the eye.
+"""An example study with every kind of mark, for the tests of this package and for the eye.
 
 The numbers are made by the closed forms below and claim nothing about any study. Run this
 file with a folder as its argument to get the report, the pictures and the terminal text.
@@ -23,8 +23,9 @@ from dynascope.core.charts import (
     Points,
     Reference,
     Span,
+    picture_grid,
 )
-from dynascope.core.records import Claim, Control, Headline, Measured, StudyResult
+from dynascope.core.records import Claim, Control, Measured, StudyResult
 
 TIME = np.linspace(0.0, 12.0, 241)
 
@@ -163,14 +164,31 @@ def shares() -> Chart:
     )
 
 
+def sheet() -> Chart:
+    """Discs that turn from red to blue and shrink, in three rows of eight."""
+    at = np.linspace(-1, 1, 16)
+    far = np.hypot(at[:, None] + 0.1, at)
+    pictures = np.empty((3, 8, 16, 16, 3))
+    for row in range(3):
+        for column, t in enumerate(np.linspace(0, 1, 8)):
+            colour = np.array([0.8 - 0.6 * t, 0.2, 0.2 + 0.6 * t])
+            inside = (far < 0.8 - 0.5 * t + 0.05 * row)[..., None]
+            pictures[row, column] = np.where(inside, colour, 0.9)
+    grid = picture_grid(pictures, ("a", "b", "c"), tuple(map(str, range(8))))
+    panel = Panel((grid,), "Three discs", "step", "picture", equal=True)
+    return Chart("sheet", "A sample sheet", "Discs turn blue and shrink.", (panel,))
+
+
 def claims() -> tuple[Claim, ...]:
-    large = Control("the same with a large start (scale 1)", Measured(0.02, 0.13, 64), "fails")
+    large = Control(
+        "the same with a large start (scale 1)", Measured(0.02, 0.13, 64, 0.0, 0.052), "fails"
+    )
     return (
         Claim(
             "swing-by/second-descent",
             "The test loss falls, rises and falls again in at least nine of ten seeds.",
             "section 3.1, figure 2c",
-            Measured(0.97, 0.17, 64),
+            Measured(0.97, 0.17, 64, 0.93, 1.0),
             {"low": 0.9, "high": None},
             "holds",
             large,
@@ -180,7 +198,7 @@ def claims() -> tuple[Claim, ...]:
             "swing-by/final-rate",
             "The terminal rate of the test loss is that of the slowest entry.",
             "theorem 4.1",
-            Measured(3.21e-5, 1.4e-7, 64),
+            Measured(3.21e-5, 1.4e-7, 64, 3.2e-5, 3.22e-5),
             {"value": 4e-5},
             "fails",
             Control("rate of the fastest entry", Measured(2e-3, 1e-5, 64), "holds"),
@@ -207,16 +225,12 @@ def claims() -> tuple[Claim, ...]:
     )
 
 
-def headline() -> Headline:
-    return Headline(
-        "Test loss of the tied linear model, d = 3, seed 0",
-        "time",
-        "test loss",
-        tuple(TIME.tolist()),
-        tuple(swing().tolist()),
-        tuple((swing() * (1 + 0.03 * np.sin(TIME))).tolist()),
-        "62 of 64 seeds swing by.",
-    )
+def headline() -> Chart:
+    theory = swing() * (1 + 0.03 * np.sin(TIME))
+    marks = (Line(TIME, swing(), "measured", group=0), Line(TIME, theory, "theory", "theory", 0))
+    title = "Test loss of the tied linear model, d = 3, seed 0"
+    panel = Panel(marks, "", "time", "test loss")
+    return Chart("headline", title, "62 of 64 seeds swing by.", (panel,))
 
 
 def example() -> StudyResult:
@@ -235,8 +249,8 @@ def example() -> StudyResult:
             "Scales are standard deviations, as in the program; the text prints variances.",
         ),
         claims(),
-        (curves(), paths(), fields(), shares()),
-        headline(),
+        (headline(), curves(), paths(), fields(), shares(), sheet()),
+        "headline",
         ("run-1", "run-2"),
         73.4,
         {"versions": {"dynascope": "0.1.0", "jax": "0.10.2"}, "device": "cpu, 2 cores", "seed": 0},
@@ -247,7 +261,8 @@ if __name__ == "__main__":
     from dynascope import report
 
     folder = FilePath(sys.argv[1])
-    for chart in (*example().charts, report.headline_chart(headline())):
+    for chart in (*example().charts[1:], report.with_close_up(headline())):
         report.save(chart, folder / f"{chart.name}.png")
-    (folder / "report.html").write_text(report.page(example()), encoding="utf-8")
+    page = report.page(example(), "dynascope run swing-by --scale laptop")
+    (folder / "report.html").write_text(page, encoding="utf-8")
     print(report.text_plot(headline(), 100, 18))

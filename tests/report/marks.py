@@ -34,6 +34,7 @@ def hostile() -> Chart:
         Panel((line, Reference("x", 0.5, HOSTILE), charts.Span(0, 1, HOSTILE)), HOSTILE, **names),
         Panel((bars,), HOSTILE),
         Panel((graph,), HOSTILE),
+        Panel((charts.picture_grid(np.ones((1, 1, 4, 4, 3)), (HOSTILE,), (HOSTILE,)),), HOSTILE),
     )
     return Chart(HOSTILE, HOSTILE, HOSTILE, panels)
 
@@ -43,6 +44,8 @@ AWKWARD = {
     "no marks": chart(),
     "no points": chart(Line([], []), Points([], []), Path([], []), Bars((), ()), y_scale="log"),
     "empty field": chart(Heat([], [], []), Graph([], [], [], (), ())),
+    "no pictures": chart(charts.picture_grid(np.ones((0, 0, 4, 4, 3)), (), ())),
+    "one picture": chart(charts.picture_grid(np.full((1, 1, 4, 4, 3), NAN), ("a",), ("b",))),
     "one point": chart(Line([1], [2], "one"), Points([1], [2]), x_scale="log"),
     "one point in space": chart(Path([1], [2], [3], "one")),
     "constant": chart(Line([0, 1, 2], [5, 5, 5], low=[5, 5, 5], high=[5, 5, 5])),

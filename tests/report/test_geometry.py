@@ -8,6 +8,7 @@ from dynascope.report.geometry import (
     arrows,
     bar_places,
     barbs,
+    hatching,
     lonely,
     names_nearby,
     quiet_end,
@@ -111,3 +112,12 @@ def test_names_that_would_collide_are_counted():
     panel = Panel((Line([0, 1], [0, 1]), Span(0, 1, "stage"), *upright))
     assert [names_nearby(m, panel, frame(panel)) for m in upright] == [1, 0]
     assert quiet_end(upright[1], panel, frame(panel)) == 0  # spans have their names at the top
+
+
+def test_hatching_stays_inside_the_marked_cells_on_both_scales():
+    for scale, edges in (("linear", [0.0, 1.0, 2.0]), ("log", [1.0, 10.0, 100.0])):
+        x, y = hatching([[0, 1], [0, 0]], edges, edges, scale, scale)
+        seen = np.isfinite(x)
+        assert seen.any() and np.array_equal(seen, np.isfinite(y))
+        assert edges[1] <= x[seen].min() and x[seen].max() <= edges[2] * (1 + 1e-12)
+        assert edges[0] <= y[seen].min() and y[seen].max() <= edges[1] * (1 + 1e-12)

@@ -1,10 +1,13 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from dynascope.core.records import Headline
-from dynascope.report.headline import SEEN, headline_chart, largest_rise, view
+from dynascope.core.charts import Chart, Line, Panel, Points
+from dynascope.core.errors import BadInput
+from dynascope.report.headline import SEEN, curve_of, largest_rise, with_close_up
+from dynascope.report.headline import view as view_of
 
 from .example import headline
 from .marks import NAN
@@ -12,7 +15,13 @@ from .marks import NAN
 
 def curve(y, x=None, theory=None):
     x = np.arange(len(y)) if x is None else x
-    return Headline("title", "x", "y", tuple(x), tuple(y), theory, "note")
+    marks = [Line(x, y, "measured", group=0)]
+    marks += [] if theory is None else [Line(x, theory, "theory", "theory", 0)]
+    return Chart("headline", "title", "note", (Panel(tuple(marks), "", "x", "y"),))
+
+
+def view(chart):
+    return view_of(curve_of(chart))
 
 
 def smooth(*knots, points=60):
@@ -87,7 +96,7 @@ def test_the_plain_window_shows_the_theory_too():
 
 
 def test_the_chart_has_the_whole_curve_and_the_close_up():
-    whole, close = headline_chart(headline()).panels
+    whole, close = with_close_up(headline()).panels
     measured, theory = close.marks
     assert (measured.role, theory.role) == ("measured", "theory")
     assert measured.group == theory.group
@@ -96,5 +105,20 @@ def test_the_chart_has_the_whole_curve_and_the_close_up():
 
 
 def test_a_plain_curve_has_one_panel_and_a_log_one_two():
-    assert len(headline_chart(curve(smooth(2, 0))).panels) == 1
-    assert headline_chart(curve(smooth(2.4, 0.01, 0.1, 0.005))).panels[1].y_scale == "log"
+    assert len(with_close_up(curve(smooth(2, 0))).panels) == 1
+    assert with_close_up(curve(smooth(2.4, 0.01, 0.1, 0.005))).panels[1].y_scale == "log"
+
+
+def test_a_chart_keeps_its_own_log_scales():
+    panel = replace(curve(smooth(2.4, 0.3177, 0.3949, 0.1)).panels[0], y_scale="log")
+    chart = Chart("headline", "title", "note", (panel,))
+    assert view(chart).scale == "log" and len(with_close_up(chart).panels) == 1
+
+
+def test_points_are_a_headline_too_and_a_chart_without_a_curve_is_none():
+    points = Chart("h", "t", "n", (Panel((Points([0, 1, 2], [1, 0, 2], "orbit"),)),))
+    assert not curve_of(points).joined and curve_of(points).name == "orbit"
+    assert with_close_up(points) == points
+    empty = Chart("h", "t", "n", (Panel((Line([0], [0], "theory", "theory"),)),))
+    with pytest.raises(BadInput, match="a measured line"):
+        curve_of(empty)

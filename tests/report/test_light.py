@@ -1,4 +1,4 @@
-"""The room costs nothing until it is used."""
+"""The package costs nothing until it is used."""
 
 import subprocess
 import sys

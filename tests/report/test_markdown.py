@@ -14,7 +14,7 @@ def test_every_claim_is_a_row_of_five_cells():
     lines = claim_table(example()).splitlines()
     assert len(lines) == 2 + len(example().claims)
     assert {len(cells(line)) for line in lines} == {5}
-    assert cells(lines[2])[1:3] == ["0.97 ± 0.17 (n = 64)", "≥ 0.9"]
+    assert cells(lines[2])[1:3] == ["0.970 (95 %: 0.930 to 1.000, n = 64)", "≥ 0.9"]
     assert [cells(line)[4] for line in lines[2:]] == [
         "holds",
         "fails",

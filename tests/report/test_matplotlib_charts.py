@@ -7,7 +7,7 @@ from matplotlib.text import Text
 
 from dynascope.core.charts import Bars, Chart, Heat, Line, Panel, Points, Reference
 from dynascope.core.errors import UnknownName
-from dynascope.report import figure, headline_chart, save
+from dynascope.report import figure, save, with_close_up
 from dynascope.report.matplotlib_marks import DRAW
 
 from .example import example, headline
@@ -17,7 +17,7 @@ from .marks import AWKWARD, HOSTILE, KINDS, NAN, chart, hostile, with_kind
 @pytest.fixture(scope="module")
 def pictures():
     """The example's charts, drawn once for all tests of this file."""
-    charts = (*example().charts, headline_chart(headline()))
+    charts = (*example().charts[1:], with_close_up(headline()))
     return [(made, figure(made)) for made in charts]
 
 
@@ -165,8 +165,18 @@ def test_a_curve_ends_where_its_lane_diverged():
 
 
 def test_a_lonely_point_of_a_curve_is_a_dot():
-    lines = figure(chart(Line([0, 1, 2], [NAN, 5, NAN]))).axes[0].lines
+    many = [NAN, 5, NAN, *range(20)]
+    lines = figure(chart(Line(range(23), many))).axes[0].lines
     assert [(line.get_marker(), list(line.get_ydata())) for line in lines][1] == ("o", [5])
+
+
+def test_a_measured_curve_of_few_points_shows_them():
+    few, many = (Line(range(n), range(n)) for n in (5, 50))
+    one, other, theory = (
+        figure(chart(m)).axes[0].lines[0].get_marker()
+        for m in (few, many, Line(range(5), range(5), role="theory"))
+    )
+    assert (one, other, theory) == ("o", "None", "None")
 
 
 def test_a_diverging_field_has_zero_in_the_middle():

@@ -1,6 +1,8 @@
 from dataclasses import dataclass
 
-from dynascope.core.spec import Spec, get_path, to_plain
+from dynascope.core.paths import get_path
+from dynascope.core.plain import CLASS_CODE, to_plain
+from dynascope.core.spec import Spec
 from dynascope.report.settings import setting_rows
 
 
@@ -46,6 +48,11 @@ def test_maps_arrays_functions_and_long_lists():
     assert rows["f"] == "function relu (abc)"
     assert rows["long"].endswith("10, 11, … (30 values)")
     assert rows["rate"] == "0.3"
+
+
+def test_a_class_of_the_users_own_is_told_by_its_code_too():
+    plain = to_plain(Part())
+    assert setting_rows({"part": plain})[0] == ("part", f"{__name__}:Part {plain[CLASS_CODE]}")
 
 
 def test_no_settings_no_rows():

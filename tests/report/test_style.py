@@ -83,7 +83,7 @@ def test_many_lines_of_one_group_become_a_thin_bundle():
     assert many[0].width < few[0].width
 
 
-@pytest.mark.parametrize("count", [1, 6, 7, 20])
+@pytest.mark.parametrize("count", [1, 6, 7, 9, 20])
 def test_all_colours_can_be_seen_on_both_pages(count):
     night = style.for_dark(style.PAPER)
     for colour in (*style.colours(count), style.INK, style.FAINT_INK, *style.GREYS[:2]):
@@ -103,3 +103,15 @@ def test_theory_stays_lighter_than_its_measurement_at_night():
 def test_a_legend_names_each_label_once():
     marks = (Line([0], [0], "a"), Bars(("n",), [1], "b"), Line([0], [0], "a"), Line([0], [0]))
     assert style.legend(Panel(marks)) == ["a", "b"]
+
+
+def test_up_to_nine_colours_can_be_told_apart():
+    """By at least a tenth of the way from black to white in some channel, pair by pair."""
+    for count in range(2, 10):
+        found = [style._rgb(c) for c in style.colours(count)]
+        gaps = [
+            max(abs(a - b) for a, b in zip(one, other))
+            for i, one in enumerate(found)
+            for other in found[:i]
+        ]
+        assert len(found) == count and min(gaps) > 0.18, count

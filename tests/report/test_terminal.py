@@ -36,14 +36,15 @@ def test_a_wide_console_gets_a_table_and_a_narrow_one_a_list():
 
 def test_the_control_is_told_with_its_verdict():
     text = " ".join(printed(example(), 90).split())
-    assert "the same with a large start (scale 1): 0.02 ± 0.13 (n = 64); fails, as it must" in text
+    assert "the same with a large start (scale 1): 0.020 (95 %: 0.000 to 0.052, n = 64)" in text
+    assert "n = 64); fails, as it must" in text
     assert "holds, though it must not" in text
 
 
 def test_brackets_in_words_are_no_markup():
     claim = replace(example().claims[0], statement="[red]x[/red] " + HOSTILE, control=None)
     text = printed(replace(example(), claims=(claim,)), 90)
-    assert "[red]x[/red]" in text and "control: none" in text
+    assert "[red]x[/red]" in text and "none" in text
 
 
 def test_a_study_without_claims_says_so():

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from dynascope.core.records import Headline
 from dynascope.report import text_plot
 
-from .example import headline, swing
+from .example import TIME, headline, swing
 from .marks import INF, NAN
 from .test_headline import curve
 
@@ -52,7 +51,7 @@ def turns(heights):
 
 def alone(y=None):
     y = swing() if y is None else y
-    return Headline("t", "x", "y", headline().x, tuple(y), None, "note")
+    return curve(y, TIME)
 
 
 @pytest.mark.parametrize(("width", "height"), [(120, 24), (100, 18), (80, 16), (60, 10), (40, 8)])
@@ -81,7 +80,7 @@ def test_the_words_say_what_was_chosen_and_name_everything():
 
 
 def test_theory_has_its_own_sign_and_lies_on_the_curve():
-    theory = Headline(**{**alone().__dict__, "theory": tuple(swing())})
+    theory = curve(swing(), TIME, swing())
     text = text_plot(theory, 100, 18)
     picture = text[: text.index("└")]
     assert picture.count("○") > 20
@@ -105,7 +104,7 @@ def test_the_curve_of_a_diverged_lane_ends():
     y = np.where(np.arange(241) < 120, np.linspace(1, 0.5, 241), NAN)
     whole, half = (
         dots(text_plot(alone(np.linspace(1, 0.5, 241)), 80, 12)),
-        dots(text_plot(Headline("t", "x", "y", (0.0, *headline().x), (NAN, *y), None, ""), 80, 12)),
+        dots(text_plot(curve((NAN, *y), (0.0, *TIME)), 80, 12)),
     )
     assert turns(half) == "-" and len(half) >= len(whole) - 4  # the window follows what is seen
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from dynascope.core.records import Claim, Control, Measured
 from dynascope.report.words import (
     control_words,
     duration,
+    expected_false,
     expected_words,
     measured_words,
     number,
@@ -55,18 +58,23 @@ def test_tick_labels_differ_and_read_back(start, step, count):
     ("measured", "text"),
     [
         (Measured(None), "not measured"),
-        (Measured(0.5), "0.5"),
+        (Measured(0.5), "0.5 (n = 1)"),
         (Measured(0.5, None, 8), "0.5 (n = 8)"),
-        (Measured(0.31771, 0.0123, 64), "0.318 ± 0.012 (n = 64)"),
-        (Measured(2.0, 0.0, 3), "2 ± 0 (n = 3)"),
-        (Measured(0.0, 0.0, 3), "0 ± 0 (n = 3)"),
-        (Measured(3.21e-5, 1.4e-7, 2), "(3.210 ± 0.014)e-5 (n = 2)"),
-        (Measured(1234.0, 250.0, 2), "1234 ± 250 (n = 2)"),
-        (Measured(0.5, 1e-12, 2), "0.5 ± 1e-12 (n = 2)"),
-        (Measured(float("nan"), float("nan"), 2), "NaN ± NaN (n = 2)"),
+        (Measured(0.31771, 0.1, 64, 0.3054, 0.33), "0.318 (95 %: 0.305 to 0.330, n = 64)"),
+        (Measured(2.0, 0.0, 3, 2.0, 2.0), "2 (n = 3)"),
+        (Measured(0.3, 0.1, 1), "0.3 (n = 1)"),
+        (Measured(3.21e-5, 1e-7, 2, 3.1e-5, 3.3e-5), "3.21e-5 (95 %: 3.1e-5 to 3.3e-5, n = 2)"),
+        (Measured(1234.0, 1.0, 2, 984.0, 1484.0), "1234 (95 %: 984 to 1484, n = 2)"),
+        (Measured(1.0, None, 1, 0.9, 1.1, "exact"), "1.00 (95 %: 0.90 to 1.10)"),
+        (Measured(float("nan"), float("nan"), 2), "NaN (n = 2)"),
+        (Measured(1.0, 0.0, 24, 0.8575, 1.0, "share"), "24 of 24 (95 %: 86 to 100 %)"),
+        (
+            Measured(0.001, 0.03, 1000, 2.5e-5, 0.00556, "share"),
+            "1 of 1000 (95 %: 0.0025 to 0.56 %)",
+        ),
     ],
 )
-def test_the_digits_of_a_measurement_follow_its_spread(measured, text):
+def test_the_digits_of_a_measurement_follow_its_interval(measured, text):
     assert measured_words(measured) == text
 
 
@@ -91,8 +99,10 @@ def test_an_expectation_of_another_form_is_refused():
 
 
 def test_a_control_that_holds_is_bad_news():
-    assert control_words(Control("c", Measured(1.0), "holds")) == "holds, though it must not"
-    assert control_words(Control("c", Measured(1.0), "undecided")) == "undecided"
+    holds, undecided = (Control("c", Measured(1.0), v) for v in ("holds", "undecided"))
+    assert control_words(holds, as_it_must=False) == "holds, though it must not"
+    assert control_words(holds, as_it_must=True) == "holds, as it must"
+    assert control_words(undecided, as_it_must=False) == "undecided"
 
 
 def claim(verdict, control):
@@ -102,9 +112,22 @@ def claim(verdict, control):
 
 def test_the_summary_counts_verdicts_and_controls():
     claims = [claim("holds", "fails"), claim("holds", "holds"), claim("fails", None)]
-    words = "3 claims: 2 hold, 1 fails. 1 of 2 controls fail as they must; look at the rest."
-    assert summary(claims) == words
-    assert summary(claims[:1]) == "1 claim: 1 holds. Every control fails, as it must."
+    words = "3 claims: 2 hold, 1 fails. 1 of 2 controls did not go as they must; see them."
+    assert summary(claims).startswith(words)
+    assert summary(claims[:1]).startswith("1 claim: 1 holds. Every control went as it must.")
+    exact = replace(claims[0], measured=Measured(1.0, None, 1, 1.0, 1.0, "exact"))
+    assert summary([exact]) == "1 claim: 1 holds. Every control went as it must."
+
+
+def test_the_summary_says_how_many_decisions_chance_may_have_made():
+    claims = [claim("holds", "fails")] * 30 + [claim("undecided", "fails")] * 5
+    assert expected_false(claims) == pytest.approx(1.5)
+    assert "30 rest on random seeds" in summary(claims) and "at most 1.5 to be wrong" in summary(
+        claims
+    )
+
+
+def test_what_is_not_judged_is_counted():
     assert summary([claim("not_applicable", None)]) == "1 claim: 1 not applicable."
 
 

@@ -1,4 +1,4 @@
-"""Small records for the tests of this room."""
+"""Small records for the tests of this package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Panel
-from dynascope.core.records import Claim, Control, Headline, Measured, StudyResult
+from dynascope.core.records import Claim, Control, Measured, StudyResult
 
 PRINT = "0123456789abcdef"
 SPEC = {"spec": "engine.Experiment", "rates": [0.1, {"float": "inf"}]}
@@ -47,9 +47,8 @@ def study(value: float = 0.5, versions: dict[str, str] = VERSIONS, seconds: floa
         Measured(value, 0.1, 4), {"low": 0.4, "high": None}, "holds", control,
     )  # fmt: skip
     chart = Chart("loss", "Loss", "Look at the rise.", (Panel((Line([0, 1, 2], [1, value, 2]),)),))
-    headline = Headline("Loss", "time", "loss", (0.0, 1.0), (1.0, value), None, "seed 0")
     return StudyResult(
         "swing-by", "Swing-by", "001", "smoke", "fedcba9876543210", {"width": 3, "rates": [0.1]},
-        ("text", "code"), (claim,), (chart,), headline, ("01234567",), seconds,
+        ("text", "code"), (claim,), (chart,), "loss", ("01234567",), seconds,
         {"versions": versions},
     )  # fmt: skip

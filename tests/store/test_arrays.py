@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dynascope.core.errors import BadInput
-from dynascope.store.arrays import check_layout, join, layout, pack, unpack
+from dynascope.core.parts import join_parts
+from dynascope.store.arrays import check_layout, layout, pack, unpack
 
 from .samples import part
 
@@ -126,13 +127,13 @@ def test_every_chunk_is_there_and_the_archive_is_a_plain_zip():
 @pytest.mark.parametrize("cuts", [(0, 6), (0, 1, 6), (0, 0, 2, 2, 6, 6), (0, 1, 2, 3, 4, 5, 6)])
 def test_parts_join_to_the_whole_however_they_are_cut(cuts):
     pieces = [part(a, b) for a, b in itertools.pairwise(cuts)]
-    assert_same(join(pieces), part(0, 6))
+    assert_same(join_parts(pieces), part(0, 6))
 
 
 def test_text_along_the_steps_may_grow_longer():
     short, long = (xr.Dataset({"word": ("step", [w])}) for w in ("ab", "abcdef"))
     check_layout(layout(short), long)
-    assert join([short, long])["word"].values.tolist() == ["ab", "abcdef"]
+    assert join_parts([short, long])["word"].values.tolist() == ["ab", "abcdef"]
 
 
 @pytest.mark.parametrize("change", [

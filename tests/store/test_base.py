@@ -122,8 +122,8 @@ def test_forget_removes_one_record_and_its_half_done_recomputation(store, put):
 
 def test_sizes_are_bytes_on_disk(store, put):
     put()
-    store.cache_folder().mkdir()
-    (store.cache_folder() / "program").write_bytes(b"x" * 1234)
+    (store.home / "compiled").mkdir()
+    (store.home / "compiled" / "program").write_bytes(b"x" * 1234)
     sizes = store.sizes()
     assert sizes["compiled"] == 1234
     assert sizes["records"] == sum(p.stat().st_size for p in (store.records).glob("*/*"))

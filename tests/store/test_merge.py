@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from dynascope.core.parts import join_parts
 from dynascope.store import files, merge
-from dynascope.store.arrays import join, pack, unpack
+from dynascope.store.arrays import pack, unpack
 
 from .samples import small_part
 
@@ -18,7 +19,7 @@ def namer():
 
 
 def rows(folder, named):
-    return join([unpack(files.read(folder, f)) for f in named])
+    return join_parts([unpack(files.read(folder, f)) for f in named])
 
 
 def test_small_neighbours_become_one_file_of_the_same_rows(tmp_path):

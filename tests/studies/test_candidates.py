@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynascope.studies.oscillation.candidates import (
-    candidate_loss,
-    descend_symmetric,
+from dynascope.studies.oscillation.matrix_factorization.candidates import (
     edge_terms,
     eigenvalues_at_minimum,
 )
-from dynascope.theories.quartic import quartic_orbit
+from dynascope.studies.oscillation.matrix_factorization.descents import descend
+from dynascope.theories.oscillation.quartic import quartic_orbit
+
+
+def candidate_loss(x, target, terms):
+    return float((terms * (x @ x.T - target) ** 2).sum() / 4)
+
+
+def descend_symmetric(targets, x, terms, steps):
+    found = descend(targets, x, x, steps, terms, tied=True)
+    return found.y, found.escaped
 
 
 def test_all_edges_make_the_factorisation_loss():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
-from dynascope.models import MLP, Linear
-from dynascope.numerics.precision import precision
+from dynascope.models import MLP, Linear, TiedLinear
+from dynascope.runtime.precision import precision
 from dynascope.tasks import IdentityMapping
 
 PAPER = IdentityMapping((1.0, 2.0), (0.05, 0.05), dimension=4, samples_per_cluster=5000)
@@ -20,6 +21,7 @@ def draw(task, seed=0):
         return np.asarray(task.samples(key_for(seed, "data")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("origin", [False, True])
 @pytest.mark.parametrize("scale_is", ["deviation", "variance"])
 def test_sampled_second_moments_are_the_exact_ones(origin, scale_is):
@@ -48,6 +50,7 @@ def test_loss_on_samples_is_the_jacobian_form_with_their_moments():
     assert abs(sampled / dense - 1) < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rotated", [False, True])
 def test_population_loss_of_an_affine_model_is_the_sample_average(rotated):
     """With offset: the closed form against a large sample of the same clusters."""
@@ -63,6 +66,33 @@ def test_population_loss_of_an_affine_model_is_the_sample_average(rotated):
     assert abs(values[0] / values[1] - 1) < 5e-3  # 600,000 samples: standard error 2e-3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("axes", [2, 4, 5, 32])  # few of 32, too many to be few, all
+@pytest.mark.parametrize(
+    "model", [MLP(3, 6, "linear"), MLP(3, 6, "linear", bias=False), TiedLinear(3, 0.5)], ids=str
+)
+def test_population_loss_on_few_axes_is_the_dense_formula(axes, model):
+    """1/2 tr(E A E^T) + b.E m + 1/2 |b|^2 with whole matrices, and its gradient."""
+    task = IdentityMapping((1.0, 2.0), (0.3,) * axes, dimension=32, origin=True)
+    network = model.build(32, 32)
+
+    def dense(params):
+        matrix, offset = network.matrix(params)
+        offset = jnp.zeros(32) if offset is None else offset
+        error, mean = matrix - jnp.eye(32), task.test_input() / 3
+        value = jnp.trace(error @ jnp.diag(task.moments()) @ error.T) / 2
+        return value + offset @ error @ mean + offset @ offset / 2
+
+    with precision("float64"):
+        params = network.init(jax.random.key(3))
+        population = task.samples(key_for(0, "data"))
+        ours = jax.value_and_grad(lambda p: task.loss(network.bind(p), population))(params)
+        theirs = jax.value_and_grad(dense)(params)
+        for mine, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 4, 5, 40])  # below, at and above the dimension
 @pytest.mark.parametrize("bias", [False, True])
 def test_batches_of_linear_models_enter_through_their_second_moments(rows, bias):
@@ -108,6 +138,7 @@ def test_rotation_is_undone_by_the_lens():
         assert np.allclose(seen.affine()[0], r @ w @ r.T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale_is", "low", "high"), [("deviation", 0, 0), ("variance", 34, 54)])
 def test_truncation_discards_what_the_ledger_counts(scale_is, low, high):
     """M24: 0 of 15,000 points at deviation .05, 44 +- 10 at variance .05 (mean of 4 seeds)."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 from dynascope.tasks import LowRank
 
 RANKS = {"rank-2": 2, "rank-3": 3, "rank-4": 4, "full-rank": 20}

@@ -8,8 +8,8 @@ import pytest
 
 from dynascope import dynamics, models, probes, simulate
 from dynascope.core.errors import BadInput
-from dynascope.core.spec import fingerprint
-from dynascope.numerics.precision import precision
+from dynascope.core.plain import fingerprint
+from dynascope.runtime.precision import precision
 from dynascope.tasks import ArraySamples, Sphere
 
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -27,7 +27,7 @@ def _run(task, rate, steps=40, watched=LOSS):
 
 
 def test_the_two_conventions_differ_by_two_over_the_samples_in_the_rate():
-    """004: a rate of the half sum is 2/n times that of the mean."""
+    """zhu2024: a rate of the half sum is 2/n times that of the mean."""
     mse = _run(ArraySamples(X, Y), 0.1)["loss"].values
     half = _run(ArraySamples(X, Y, reduction="half"), 0.1 * 2 / 12)["loss"].values
     assert np.allclose(half, mse * 12 / 2, rtol=1e-12)

@@ -11,8 +11,8 @@ from dynascope.core.errors import BadInput
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import simulate
 from dynascope.models import MLP, Neurons
-from dynascope.numerics.precision import precision
 from dynascope.probes import Loss, NeuronWeights
+from dynascope.runtime.precision import precision
 from dynascope.tasks import TeacherStudent
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from dynascope import data, dynamics, models, probes, simulate
 from dynascope.core.errors import BadInput, MissingData
-from dynascope.core.spec import fingerprint, from_plain, set_path, to_plain
+from dynascope.core.paths import set_path
+from dynascope.core.plain import fingerprint, from_plain, to_plain
 from dynascope.tasks import TwoClasses
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
-from dynascope.numerics.precision import precision
+from dynascope.runtime.precision import precision
 from dynascope.tasks import OneExample, TwoClusters
 
 

@@ -2,8 +2,8 @@
 
 `root` holds the command. Every other file is one group of commands, or a small part that
 they share: `talk` (what is printed where), `explain` (errors as lines and exit codes),
-`values` (what `--set` and `--over` mean), `options` (what several commands take), `plans`
-(`--dry-run`), `interrupts` (Ctrl-C), `remake` (the command behind a record), `docs` (the
+`options` (what several commands take), `plans`
+(`--dry-run`), `interrupts` (Ctrl-C), `docs` (the
 page about all commands). Nothing imports jax, numpy or xarray before a command runs.
 """
 

@@ -64,7 +64,7 @@ def _numbers() -> dict[str, Any]:
     import jax
     import jax.numpy as jnp
 
-    from dynascope.numerics.precision import precision
+    from dynascope.runtime.precision import precision
 
     with precision("float64"):
         exact = jnp.zeros(()).dtype == jnp.float64

@@ -10,7 +10,7 @@ from typing import Any
 from dynascope.cli.talk import Stopped, say
 from dynascope.core.errors import DynascopeError, unknown
 
-BAD_INPUT, OUR_FAULT, CTRL_C, CLOSED_PIPE = 2, 70, 130, 141
+BAD_INPUT, OUR_FAULT, CLOSED_PIPE = 2, 70, 141
 
 
 def explain(error: Exception) -> int:
@@ -24,14 +24,25 @@ def explain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # typer's own errors, wherever it keeps their class
         say(f"dynascope: {_usage(error)}")
         return BAD_INPUT
+    if _is_out_of_memory(error):
+        say(f"dynascope: out of memory ({_line(error)}); lower sizes, seeds or samples")
+        return BAD_INPUT
     if isinstance(error, OSError):
         if error.filename is None:  # stdout itself, such as a file on a full disk
             _drop_output()
         say(f"dynascope: cannot write {error.filename or 'the output'}: {error.strerror or error}")
         return BAD_INPUT
-    words = " ".join(str(error).split())
-    say(f"dynascope: {type(error).__name__}: {words}; this is our fault: --debug tells more")
+    say(f"dynascope: {type(error).__name__}: {_line(error)}; this is our fault: --debug tells more")
     return OUR_FAULT
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:500] or type(error).__name__
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether Python or XLA could not have what was asked for."""
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
 
 
 def _usage(error: Any) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dynascope.cli import options
 from dynascope.cli.talk import emit
-from dynascope.core.errors import bad, unknown
+from dynascope.core.errors import unknown
 
 
 def report(
@@ -20,13 +20,15 @@ def report(
     open_: options.Open = False,
     as_json: options.Json = False,
 ) -> None:
-    """Write the report of a stored study anew and print where it is."""
-    from dynascope.sweeps import Outcome, write_report
+    """Write the report of a stored study, run, sweep or watched run."""
+    from dynascope.runner import write_report
+    from dynascope.store import Store
+    from dynascope.watching.reporting import read_any
 
-    store, name, result = _study(record, "a report")
-    path = write_report(Outcome(result, name, True, store), out).resolve()
+    outcome, command = read_any(record, Store())
+    path = write_report(outcome, out, command).resolve()
     if as_json:
-        emit({"record": name, "report": str(path)})
+        emit({"record": outcome.record, "report": str(path)})
     else:
         print(path)
     if open_:
@@ -47,7 +49,7 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="|".join(options.PICTURES),
-            help="Also draw a study's charts; may be repeated.",
+            help="Also draw the charts of a study or sweep; may be repeated.",
             autocompletion=lambda: list(options.PICTURES),
         ),
     ] = None,
@@ -60,13 +62,14 @@ def export(
     for picture in figures or ():
         if picture not in options.PICTURES:
             raise unknown("picture format", picture, options.PICTURES)
+    from dynascope.runner import write_figures
     from dynascope.store import Store, index
-    from dynascope.sweeps import write_figures
+    from dynascope.watching.reporting import read_any
 
     store = Store()
     name = index.resolve(store.records, record)
     folder = out or Path(f"dynascope-{name}")
-    drawn = _study(name, "figures")[2] if figures else None
+    drawn = read_any(name, store)[0].result if figures else None
     paths = store.export(name, folder, form)  # type: ignore[arg-type]
     if drawn:
         paths += write_figures(drawn, folder, figures or ())
@@ -74,17 +77,3 @@ def export(
         emit({"record": name, "files": [str(path.resolve()) for path in paths]})
     else:
         print("\n".join(map(str, paths)))
-
-
-def _study(record: str, what: str) -> tuple[Any, str, Any]:
-    """The store, the id and the result of a record that must be a study."""
-    from dynascope.core.records import StudyResult
-    from dynascope.store import Store, index
-
-    store = Store()
-    name = index.resolve(store.records, record)
-    result = store.load(name)
-    if not isinstance(result, StudyResult):
-        hint = "see `dynascope runs --kind study`"
-        raise bad("record", name, f"a study: {what} can be made of studies only", hint)
-    return store, name, result

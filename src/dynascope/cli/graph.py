@@ -45,7 +45,9 @@ def graph(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Tell what each family of models can tell apart on a graph, before any training.
+    """Say which nodes of a graph a family of models can tell apart.
+
+    Nothing is trained.
 
     Classes of nodes per depth, a pair of nodes that one family merges and another splits, and
     for a target the part of its variance (or the error rate) that no training can remove.
@@ -58,9 +60,10 @@ def graph(
       dynascope graph edges.txt --target labels.txt --features colours.txt
     """  # noqa: D301
     from dynascope import graphs
+    from dynascope.instruments.graph import describe_graph
 
     loaded = graphs.load(file, nodes)
-    found = graphs.describe(
+    found = describe_graph(
         loaded,
         depth,
         family or ("wl", "adjacency"),

@@ -25,7 +25,7 @@ def network(
     seeds: Annotated[int, typer.Option(metavar="N", help="Random starts.")] = 5,
     as_json: options.Json = False,
 ) -> None:
-    """Tell the layers and the width of a network, and how linear it becomes as it widens.
+    """Say how linear a network of any wiring is, as it widens.
 
     FILE has one edge per line: the vertex that feeds and the one that is fed. Vertices that
     nothing feeds are inputs, those that feed nothing are outputs. Widening by K replaces every
@@ -38,8 +38,8 @@ def network(
       dynascope network edges.txt --widen 1,2,4,8,16 --seeds 10 --json
     """  # noqa: D301
     factors = _factors(widen)
+    from dynascope.instruments.network.describing import describe_network
     from dynascope.models.wiring_files import read_wiring
-    from dynascope.studies.linearity.by_width import describe_network
 
     found = describe_network(read_wiring(file), factors, seeds)
     if as_json:

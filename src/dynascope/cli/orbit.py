@@ -10,14 +10,13 @@ import typer
 
 from dynascope.cli import options
 from dynascope.cli.talk import emit, table
-from dynascope.core.errors import bad, unknown
+from dynascope.core.errors import bad
 
 if TYPE_CHECKING:
-    from dynascope.theories.one_dimension import Flip
+    from dynascope.instruments.orbits.describing import Described
+    from dynascope.theories.oscillation.one_dimension import Flip
 
 ROWS = 9  # learning rates in the table of a range
-BELOW = 0.1  # the first iterate is this far below the minimum
-DIAGRAM = {"columns": 420, "bins": 300, "per_column": 60, "steps": 3000, "looks": 300}
 
 
 def orbit(
@@ -45,10 +44,11 @@ def orbit(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say whether gradient descent on a function converges, oscillates, wanders or diverges.
+    """Say what gradient descent does to a function of one variable.
 
-    Theory and simulation side by side. FUNCTION may hold x, numbers, pi, e, + - * / ** and
-    sin cos tan exp log sqrt tanh sigmoid softplus; begin one with a minus by "0-".
+    It converges, oscillates, wanders or diverges: theory and simulation side by side. FUNCTION
+    may hold x, numbers, pi, e, + - * / ** and sin cos tan exp log sqrt tanh sigmoid softplus;
+    begin one with a minus by "0-".
 
     \b
     Examples
@@ -56,25 +56,23 @@ def orbit(
       dynascope orbit "2*sin(x)" --near -1.5 --from 0.9 --to 2.2 --out diagram.png
     """  # noqa: D301
     _check(learning_rate, first, last, start, out)
-    from dynascope.numerics.derivatives import derivatives
-    from dynascope.theories.one_dimension import flip
+    from dynascope.instruments.orbits.describing import describe_descents, draw_descents
 
-    edge = flip(function, near)
-    begin = edge.minimum - BELOW if start is None else start
-    if not all(map(math.isfinite, derivatives(edge.f, begin, 1))):
-        raise bad("--start", begin, "a point where the function and its slope are finite")
-    about = _about(function, edge)
-    rates = _rates(learning_rate, first, last)
-    rows = [_row(edge, rate, begin) for rate in rates]
-    drawn = {"out": str(_draw(edge, rates, begin, out).resolve())} if out else {}
+    found = describe_descents(function, near, _rates(learning_rate, first, last), start)
+    drawn = {}
+    if out:
+        from dynascope.report import save
+
+        drawn = {"out": str(save(draw_descents(found), out).resolve())}
+    about, rows = _about(function, found.edge), found.rows
     if first is not None:
-        shown = {**about, "learning_rates": rows, **drawn}
+        shown = {**about, "learning_rates": list(rows), **drawn}
     else:
         shown = {**about, **(rows[0] if rows else _EMPTY), **drawn}
     if as_json:
         emit(shown)
     else:
-        _print(about, edge, rows, begin, first is not None)
+        _print(function, found, first is not None)
         for path in drawn.values():
             print(f"diagram: {path}")
 
@@ -103,10 +101,7 @@ def _check(
         raise bad(name, value, "both --from and --to")
     if first is not None and last is not None and first >= last:
         raise bad("--from", first, f"a rate below --to {last:g}")
-    if out is not None and out.suffix[1:] not in options.PICTURES:
-        raise unknown("picture format", out.suffix[1:] or str(out), options.PICTURES)
-    if out is not None and not out.absolute().parent.is_dir():
-        raise bad("--out", str(out), "a file in a folder that exists")
+    options.check_picture(out)
 
 
 def _rates(rate: float | None, first: float | None, last: float | None) -> list[float]:
@@ -124,56 +119,15 @@ def _about(function: str, edge: Flip) -> dict[str, Any]:
     }
 
 
-def _row(edge: Flip, rate: float, start: float) -> dict[str, Any]:
-    """What was simulated at a rate, and what theory says."""
-    from dynascope.engine.orbits import observe
-    from dynascope.theories.doubling import predict
-
-    seen, said = observe(edge.f, rate, start), predict(edge, rate)
-    period = said.orbit.period if said.orbit else None
-    points = list(said.orbit.points) if said.orbit else []
-    return {
-        "learning_rate": rate,
-        "verdict": seen.verdict,
-        "period": seen.period,
-        "points": list(seen.points),
-        "multiplier": seen.multiplier,
-        "lyapunov": seen.lyapunov,
-        "theory": {"verdict": said.verdict, "period": period, "points": points},
-    }
-
-
-def _draw(edge: Flip, rates: list[float], start: float, out: Path) -> Path:
-    from dynascope.core.charts import Chart
-    from dynascope.engine.bifurcation import bifurcation, visited_values
-    from dynascope.report import save
-    from dynascope.studies.oscillation.drawing import diagram_panel
-    from dynascope.theories.doubling import period_doublings
-
-    limit = edge.stability_limit
-    low, high = (rates[0], rates[-1]) if len(rates) > 1 else (0.9 * limit, 1.6 * limit)
-    alone = rates if len(rates) == 1 else []
-    low, high = min([low, *(0.95 * r for r in alone)]), max([high, *(1.05 * r for r in alone)])
-    values = visited_values(edge.f, (low, high), start)
-    if values is None:
-        raise bad("--out", str(out), "rates at which not every descent escapes")
-    seen = bifurcation(edge.f, (low, high), start, values, **DIAGRAM)  # type: ignore[arg-type]
-    marked = [(rate, f"learning rate {rate:g}") for rate in alone]
-    panel = diagram_panel(seen, edge, period_doublings(edge, 4), marked)
-    caption = "Where descents are after a long time; dashed: the predicted orbit of period 2."
-    return save(Chart("bifurcation", edge.function, caption, (panel,)), out)
-
-
-def _print(
-    about: dict[str, Any], edge: Flip, rows: list[dict[str, Any]], start: float, many: bool
-) -> None:
-    print(f"function         {about['function']}")
+def _print(function: str, found: Described, many: bool) -> None:
+    edge, rows = found.edge, found.rows
+    print(f"function         {function}")
     print(f"minimum          x = {edge.minimum:.10g}, f'' = {edge.derivatives[2]:.6g}")
     print(f"stability limit  {edge.stability_limit:.10g} = 2 / f''")
     print(f"criticality      {edge.criticality:.6g} = 3 f'''^2 - f'' f'''': {_MEANING[edge.kind]}")
     if not rows:
         return
-    print(f"start            x0 = {start:.10g}\n")
+    print(f"start            x0 = {found.start:.10g}\n")
     if many:
         columns = ("learning rate", "simulated", "theory", "points", "lyapunov")
         table(columns, [_cells(r, r["points"], r["theory"]["verdict"]) for r in rows])

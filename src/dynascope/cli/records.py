@@ -10,10 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from dynascope.cli import options
-from dynascope.cli.talk import emit, say, table
-from dynascope.core.errors import BadInput, unknown
+from dynascope.cli.talk import emit, encoding, say, table
+from dynascope.core.errors import BadInput, bad, unknown
+from dynascope.core.printable import printable
 
-KINDS = ("study", "run")
+KINDS = ("study", "run", "computation")
+SORTS: dict[str, Any] = {
+    "age": lambda e: 0,  # as they come
+    "size": lambda e: e.size,
+    "took": lambda e: e.seconds,
+    "label": lambda e: e.label,
+}
 
 
 def runs(
@@ -27,16 +34,43 @@ def runs(
             metavar="NAME", help="Only what belongs to it.", autocompletion=options.study_names
         ),
     ] = None,
+    search: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only labels, ids and outcomes with it.")
+    ] = None,
+    sort: Annotated[
+        str,
+        typer.Option(metavar="|".join(SORTS), help="By what.", autocompletion=lambda: [*SORTS]),
+    ] = "age",
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Only the first N; all by default.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """List what is stored, the newest first; damaged records are marked."""
+    """List what is stored, the newest first.
+
+    Damaged records are marked.
+
+    \b
+    Examples
+      dynascope runs --study swing-by --limit 10
+      dynascope runs --kind run --search learning_rate --sort size
+    """  # noqa: D301
     if kind not in (None, *KINDS):
         raise unknown("kind", str(kind), KINDS)
+    if sort not in SORTS:
+        raise unknown("order", sort, SORTS)
+    if limit is not None and limit < 1:
+        raise bad("--limit", limit, "at least 1")
     from dynascope.report.words import duration, size
     from dynascope.store import Store
 
     store = Store()
-    found = store.runs(kind, study)  # type: ignore[arg-type]
+    matching = store.runs(kind, study)  # type: ignore[arg-type]
+    if search:
+        wanted = search.lower()
+        matching = [e for e in matching if wanted in f"{e.id} {e.label} {e.outcome}".lower()]
+    matching.sort(key=SORTS[sort], reverse=sort in ("size", "took"))  # stable: the newest first
+    found = matching[:limit]
     if as_json:
         emit({"home": str(store.home), "records": [asdict(e) for e in found]})
         return
@@ -48,7 +82,8 @@ def runs(
     ]
     if rows:
         table(("id", "kind", "label", "outcome", "size", "took", "age"), rows)
-    say(f"{len(found)} record{'s' * (len(found) != 1)} in {store.home}")
+    shown = f" of {len(matching)}" if len(found) < len(matching) else ""
+    say(f"{len(found)}{shown} record{'s' * (len(matching) != 1)} in {store.home}")
 
 
 def age(created: str) -> str:
@@ -62,22 +97,42 @@ def age(created: str) -> str:
 
 
 def show(record: options.Record, as_json: options.Json = False) -> None:
-    """Show a record's origin, settings and the command behind it."""
-    from dynascope.cli.remake import remake
+    """Show a record: verdicts, runs, settings, the command behind it."""
     from dynascope.report.settings import setting_rows
+    from dynascope.report.spelling import spelled
+    from dynascope.runner.remake import remake
     from dynascope.store import Store, index
 
     store = Store()
     name = index.resolve(store.records, record)
     manifest = store.manifest(name)
     command = remake(store, name, manifest)
+    result: Any = store.load(name) if manifest["kind"] == "study" else None
     if as_json:
-        emit({"id": name, **manifest, "remake": command})
+        found = (
+            {"claims": [asdict(c) for c in result.claims], "runs": result.runs} if result else {}
+        )
+        emit({"id": name, **manifest, **found, "remake": command})
         return
     table(("record", name), _about(manifest))
     print()
+    if result:
+        _verdicts(result)
     table(("setting", "value"), [row for row in setting_rows(manifest["spec"]) if row[0]])
-    print(f"\nTo make it again:\n\n{command}")
+    print(f"\nTo make it again:\n\n{spelled(command, encoding())}")
+
+
+def _verdicts(result: Any) -> None:
+    """A line for every claim, and the records behind them."""
+    from dynascope.report.words import VERDICT_WORDS, measured_words, summary
+
+    rows = [
+        (VERDICT_WORDS[c.verdict], c.id.partition("/")[2], measured_words(c.measured))
+        for c in result.claims
+    ]
+    table(("verdict", "claim", "measured"), rows)
+    runs = printable(" ".join(result.runs)) or "none"
+    print(f"\n{summary(result.claims)}\n\nruns: {runs}\n")
 
 
 def _about(manifest: dict[str, Any]) -> list[tuple[str, str]]:
@@ -92,8 +147,8 @@ def _about(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("took", duration(manifest["seconds"])),
     ]
-    attrs = {k: v for k, v in manifest["attrs"].items() if k in ("device", "machine", "versions")}
-    return rows + setting_rows(attrs)
+    told = ("device", "machine", "processor", "versions", "code_unknown")
+    return rows + setting_rows({k: v for k, v in manifest["attrs"].items() if k in told})
 
 
 def forget(
@@ -109,8 +164,8 @@ def forget(
     as_json: options.Json = False,
 ) -> None:
     """Remove records from the results folder, after asking."""
+    from dynascope.runner.reporting import forget as forget_record
     from dynascope.store import Store, index
-    from dynascope.sweeps.reporting import forget as forget_record
 
     store = Store()
     names = list(dict.fromkeys(index.resolve(store.records, r) for r in records))

@@ -12,20 +12,28 @@ from typer.core import TyperGroup
 
 from dynascope import __version__
 from dynascope.cli import (
+    claims,
+    comparing,
     doctor,
     exporting,
     graph,
+    laser,
     listing,
     network,
+    new_study,
     orbit,
-    process,
+    page,
+    rank,
     records,
     running,
+    spikes,
     sweeping,
+    watching,
 )
-from dynascope.cli.explain import CTRL_C, explain
+from dynascope.cli.explain import explain
 from dynascope.cli.talk import Stopped
 from dynascope.core.errors import unknown
+from dynascope.runtime import process
 
 
 class _Root(TyperGroup):
@@ -73,15 +81,23 @@ def _root(
 _COMMANDS: dict[str, Callable[..., None]] = {
     "list": listing.list_things,
     "run": running.run,
+    "claims": claims.claims,
     "sweep": sweeping.sweep,
     "runs": records.runs,
     "show": records.show,
+    "compare": comparing.compare,
     "report": exporting.report,
     "export": exporting.export,
     "forget": records.forget,
     "graph": graph.graph,
     "orbit": orbit.orbit,
     "network": network.network,
+    "rank": rank.rank,
+    "spikes": spikes.spikes,
+    "laser": laser.laser,
+    "watch": watching.watch,
+    "page": page.page,
+    "new-study": new_study.new_study,
     "doctor": doctor.doctor,
 }
 for _name, _command in _COMMANDS.items():
@@ -104,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _call([word for word in given if word != "--debug"])
     except KeyboardInterrupt:
-        code = explain(Stopped("interrupted", CTRL_C))
+        code = explain(Stopped("interrupted", process.CTRL_C))
     except Exception as error:
         if "--debug" in given and not isinstance(error, Stopped):
             raise

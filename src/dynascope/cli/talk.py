@@ -9,7 +9,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dynascope.core.printable import printable
+
 PIPED_WIDTH = 120  # columns of text where stdout is no terminal and COLUMNS is not set
+PLOT_WIDTH, PLOT_HEIGHT = 100, 14  # at most
+MANY_ROWS = 500  # from here on a table is written without rich
 FILE_WIDTH = 10_000  # columns of tables there: no line is broken
 
 
@@ -23,14 +27,14 @@ class Stopped(Exception):
 
 def say(line: str) -> None:
     """A line for the person, on stderr."""
-    print(line, file=sys.stderr, flush=True)
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 def tell(line: str) -> None:
     """A line of progress, on stderr, faint where colours are welcome."""
     from rich.console import Console
 
-    Console(stderr=True, highlight=False, markup=False).print(line, style="dim")
+    Console(stderr=True, highlight=False, markup=False).print(printable(line), style="dim")
 
 
 def emit(thing: dict[str, Any]) -> None:
@@ -81,6 +85,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     from dynascope.report.spelling import spelled
 
+    rows = list(rows)
+    if len(rows) > MANY_ROWS:
+        _long_table(columns, rows)
+        return
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         grid.add_column(column, no_wrap=number == 0, overflow="fold")
@@ -95,7 +103,25 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
+def _long_table(columns: Sequence[str], rows: list[Sequence[str]]) -> None:
+    """The same in columns that are as wide as their cells: rich takes a minute for many rows."""
+    from dynascope.report.spelling import spelled
+
+    letters = encoding()
+    lines = [tuple(columns), *(tuple(spelled(str(c), letters) for c in row) for row in rows)]
+    wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, tuple("-" * n for n in wide))
+    for line in lines:
+        cells = (cell.ljust(n) for cell, n in zip(line, wide, strict=True))
+        print("  ".join(cells).replace("\n", " ").rstrip())
+
+
 def _console(**options: Any) -> Any:
     from rich.console import Console
 
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, **options)
+
+
+def plot_size() -> tuple[int, int]:
+    """Columns and lines that a plot may have in this terminal."""
+    return min(width(), PLOT_WIDTH), min(max(height() - 10, 8), PLOT_HEIGHT)

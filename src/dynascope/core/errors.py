@@ -40,6 +40,10 @@ class FingerprintConflict(StoreError):
     """Different content under a fingerprint that is already taken."""
 
 
+class ClusterError(DynascopeError):
+    """Work on a cluster that was lost for good."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C between two chunks; `partial` holds everything recorded until then."""
 
@@ -78,6 +82,7 @@ def unknown(kind: str, got: str, known: Iterable[str]) -> UnknownName:
         "unknown study 'swingby'; did you mean 'swing-by'? Known: sim-order, swing-by"
     """
     names = sorted(known)
-    near = difflib.get_close_matches(got, names, n=1, cutoff=0.4)
-    nearest = f"did you mean {near[0]!r}? " if near else ""
+    by_lower = {name.lower(): name for name in names}  # `mlp` is meant as `MLP`
+    near = difflib.get_close_matches(got.lower(), by_lower, n=1, cutoff=0.4)
+    nearest = f"did you mean {by_lower[near[0]]!r}? " if near else ""
     return UnknownName(f"unknown {kind} {got!r}; {nearest}Known: {', '.join(names) or 'none'}")

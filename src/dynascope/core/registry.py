@@ -6,7 +6,7 @@ a list of names by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from dynascope.core.errors import unknown
@@ -28,9 +28,14 @@ class Registry(Generic[T]):
         self.kind = kind
         self._things: dict[str, T] = {}
 
-    def add(self, name: str, thing: T) -> T:
-        """Add a thing under a name that is still free; returns the thing."""
-        if name in self._things and self._things[name] is not thing:
+    def add(self, name: str, thing: T, replaces: Callable[[T], bool] = lambda other: False) -> T:
+        """Add a thing under a name that is free, or whose thing it replaces; returns the thing.
+
+        A class that is defined anew, in a notebook or by a reload, takes its own place.
+        """
+        other = self._things.get(name)
+        new = other is None or other == thing or _origin(other) == _origin(thing)
+        if not new and not replaces(other):  # type: ignore[arg-type]
             raise ValueError(f"{self.kind} {name!r} is registered twice")
         self._things[name] = thing
         return thing
@@ -53,3 +58,8 @@ class Registry(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._things)
+
+
+def _origin(thing: object) -> object:
+    """Where a class was defined; anything else is itself."""
+    return (thing.__module__, thing.__qualname__) if isinstance(thing, type) else id(thing)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dynascope.core.errors import MissingData
-from dynascope.core.progress import Progress
 from dynascope.data.sources import Official
+from dynascope.runtime.progress import Progress
 
 BLOCK = 1 << 18
 TIMEOUT_SECONDS = 20.0  # without a byte

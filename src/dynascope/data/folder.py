@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from dynascope.core.errors import MissingData
-from dynascope.core.home import home
+from dynascope.runtime.home import home
 
 
 def cache() -> Path:
@@ -57,5 +57,5 @@ def find(name: str) -> Path:
 def missing(name: str) -> str:
     """What to do about a data set that is not there, in one line."""
     if os.environ.get("DYNASCOPE_DATA"):
-        return f"{name} is not in {folder()}, which DYNASCOPE_DATA names: put it there"
-    return f"{name} is not in {folder()}: set DYNASCOPE_DATA to the folder that holds it"
+        return f"{name} is not there: put it into {folder()}, which DYNASCOPE_DATA names"
+    return f"{name} is not there: set DYNASCOPE_DATA to the folder that holds it"

@@ -14,17 +14,21 @@ from pathlib import Path
 import numpy as np
 
 from dynascope.core.errors import MissingData, bad, unknown
-from dynascope.data import news, pictures, speech
+from dynascope.data import news, pictures, questions, speech
 from dynascope.data.downloads import fetch
-from dynascope.data.folder import cache, folder, folders
+from dynascope.data.folder import cache, folder, folders, missing, present
+from dynascope.data.graph_sets import GRAPH_SETS
+from dynascope.data.models import MODELS, model_absence, model_there
 from dynascope.data.plain import described, is_plain, read_plain
 from dynascope.data.record import DataSet, Split
-from dynascope.data.sources import SOURCES, source
+from dynascope.data.sources import SOURCES, TEXTS, source
+from dynascope.data.texts import is_text, text_absence
 
 READERS: dict[str, Callable[[Path], Split]] = {
     "mnist": pictures.read_idx_set,
     "fashion_mnist": pictures.read_idx_set,
     "cifar10": pictures.read_cifar10,
+    "cifar100": pictures.read_cifar100,
     "svhn": pictures.read_svhn,
     "usps": pictures.read_usps,
 }
@@ -35,8 +39,8 @@ def load(name: str = "digits", *, features: str | None = None, download: bool = 
     """A data set as arrays; one copy is kept and shared.
 
     Args:
-        name: "digits" (built in), "mnist", "fashion_mnist", "cifar10", "svhn", "usps",
-            "fsdd", "ag_news", or a folder of your own with the four plain arrays.
+        name: "digits" (built in), "mnist", "fashion_mnist", "cifar10", "cifar100", "svhn",
+            "usps", "fsdd", "ag_news", or a folder of your own with the four plain arrays.
         features: What a sample becomes where there is a choice: "log_spectrogram" or
             "waveform" for fsdd, "hashed_words" for ag_news. The first is the default.
         download: Whether official files may be fetched if they are nowhere.
@@ -59,12 +63,28 @@ def load(name: str = "digits", *, features: str | None = None, download: bool = 
 
 
 def there(name: str) -> bool:
-    """Whether a data set can be loaded without the network."""
+    """Whether a data set, of arrays, graphs or text, or a model can be read without the network."""
+    if name in GRAPH_SETS:
+        return any(map(present, GRAPH_SETS[name]))
+    if name in TEXTS:
+        return any(is_text(place / name) for place in folders())
+    if name in MODELS:
+        return model_there(name)
+    if name == questions.NAME:
+        return questions.questions_there()
     return name == "digits" or any(_holds(name, place / name) for place in folders())
 
 
 def absence(name: str) -> str:
     """What to do about a data set that is not there, in one line."""
+    if name in GRAPH_SETS:
+        return missing(GRAPH_SETS[name][0])
+    if name in TEXTS:
+        return text_absence(name)
+    if name in MODELS:
+        return model_absence(name)
+    if name == questions.NAME:
+        return questions.questions_absence()
     known = SOURCES.get(name)
     if known is None:
         advice = f"put x_train.npy, y_train.npy, x_test.npy and y_test.npy into {folder() / name}"
@@ -95,6 +115,11 @@ def _place(name: str, download: bool) -> Path:
 def _check_name(name: str) -> None:
     if not name or Path(name).name != name:
         raise bad("name", name, "the name of a data set, not a path", "set DYNASCOPE_DATA")
+    if name in GRAPH_SETS:
+        advice = f'dynascope.graphs.load(dynascope.data.graph_file("{name}")) reads graphs'
+        raise bad("name", name, "a data set of arrays", advice)
+    if name in TEXTS:
+        raise bad("name", name, "a data set of arrays", f'dynascope.data.load_text("{name}")')
 
 
 def _holds(name: str, place: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Official picture files: idx (MNIST, Fashion-MNIST), CIFAR-10, SVHN .mat, USPS in libsvm form."""
+"""Official picture files: idx (MNIST, Fashion-MNIST), CIFAR, SVHN .mat, USPS in libsvm form."""
 
 from __future__ import annotations
 
@@ -63,33 +63,40 @@ class _ArraysOnly(pickle.Unpickler):
 
 def read_cifar10(place: Path) -> Split:
     """CIFAR-10 from its official archive: (n, 32, 32, 3) bytes, channels last."""
-    path = place / "cifar-10-python.tar.gz"
+    return _cifar(place / "cifar-10-python.tar.gz", CIFAR_TRAINING, "test_batch", b"labels")
+
+
+def read_cifar100(place: Path) -> Split:
+    """CIFAR-100 with its 100 fine classes, in the same form."""
+    return _cifar(place / "cifar-100-python.tar.gz", ("train",), "test", b"fine_labels")
+
+
+def _cifar(path: Path, training: tuple[str, ...], test: str, labels: bytes) -> Split:
+    """The batches of an archive whose names are given; `labels` is what they call the classes."""
     batches: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 name = member.name.rpartition("/")[2]
-                if name in (*CIFAR_TRAINING, "test_batch"):
-                    batches[name] = _cifar_batch(archive.extractfile(member))
-        training = [batches[name] for name in CIFAR_TRAINING]
-        x_test, y_test = batches["test_batch"]
+                if name in (*training, test):
+                    batches[name] = _cifar_batch(archive.extractfile(member), labels)
+        x, y = (np.concatenate([batches[name][i] for name in training]) for i in (0, 1))
+        return x, y, *batches[test]
     except (tarfile.TarError, EOFError, OSError, KeyError) as error:
-        wanted = "the official archive with all six batches"
+        wanted = f"the official archive with {', '.join((*training, test))}"
         raise bad(path.name, str(error), wanted, "delete it and load again") from None
-    x, y = (np.concatenate([batch[i] for batch in training]) for i in (0, 1))
-    return x, y, x_test, y_test
 
 
-def _cifar_batch(file: Any) -> tuple[np.ndarray, np.ndarray]:
+def _cifar_batch(file: Any, labels: bytes) -> tuple[np.ndarray, np.ndarray]:
     try:
         batch = _ArraysOnly(file, encoding="bytes").load()
         planes = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32)
-        labels = np.asarray(batch[b"labels"], np.int64)
+        classes = np.asarray(batch[labels], np.int64)
     except BadInput:
         raise
     except Exception as error:  # a damaged pickle can raise nearly anything
-        raise bad("cifar10", str(error), "a batch of CIFAR-10") from None
-    return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels
+        raise bad("batch", str(error), "a batch of CIFAR") from None
+    return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), classes
 
 
 def read_svhn(place: Path) -> Split:

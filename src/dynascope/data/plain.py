@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dynascope.core.errors import bad
+from dynascope.core.npy import read_npy
 from dynascope.data.record import Split
 
 PARTS = ("x_train", "y_train", "x_test", "y_test")
@@ -40,7 +41,7 @@ def _read(place: Path, part: str) -> np.ndarray:
         raise bad(place.name, f"no {part}.npy", f"the four arrays {', '.join(PARTS)}")
     try:
         with lzma.open(packed) if packed.is_file() else open(bare, "rb") as file:
-            array = np.load(file, allow_pickle=False)
+            array = read_npy(file)
     except (ValueError, EOFError, OSError, lzma.LZMAError) as error:
         raise bad(f"{place.name}/{part}", str(error), "an array of numbers in .npy form") from None
     if not np.issubdtype(array.dtype, np.number):

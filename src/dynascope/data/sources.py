@@ -87,6 +87,18 @@ SOURCES: dict[str, Source] = {
             },
         ),
     ),
+    "cifar100": Source(
+        "CIFAR-100",
+        "none stated",
+        (50_000, 10_000),
+        _files(
+            "https://www.cs.toronto.edu/~kriz/",
+            {
+                "cifar-100-python.tar.gz": "sha256:"
+                "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7"
+            },
+        ),
+    ),
     "svhn": Source(
         "SVHN",
         "non-commercial use only",
@@ -129,6 +141,35 @@ SOURCES: dict[str, Source] = {
         (2_700, 300),
         by_hand="clone https://github.com/Jakobovski/free-spoken-digit-dataset "
         f"(commit {FSDD_COMMIT[:10]}) there as fsdd",
+    ),
+}
+
+TEXTS: dict[str, Source] = {
+    "tinyshakespeare": Source(
+        "Tiny Shakespeare",
+        "public domain",
+        (1_003_854, 111_540),  # bytes
+        _files(
+            "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/",
+            {
+                "input.txt": "sha256:"
+                "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
+            },
+        ),
+    ),
+    "wikitext2_valid_test": Source(
+        "WikiText-2, validation and test parts",
+        "CC BY-SA 3.0",
+        (1_121_681, 1_256_449),
+        by_hand="get WikiText-2 from https://huggingface.co/datasets/Salesforce/wikitext and "
+        "put valid.txt and test.txt",
+    ),
+    "wikitext103": Source(
+        "WikiText-103",
+        "CC BY-SA 3.0",
+        (540_656_522, 1_305_088),
+        by_hand="get WikiText-103 from https://huggingface.co/datasets/Salesforce/wikitext and "
+        "put train.txt and test.txt",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Two classes of a data set, labelled -1 and +1, as the theses take them."""
+"""Two classes of a data set, labelled -1 and +1, as the theses take them; or all its classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope.data.loading import load
 from dynascope.data.record import DataSet, Split
 from dynascope.data.scaling import SCALINGS, pooled, scaled
 
-# The pairs that the documents use (004 ch. 3 and 4, 002 ch. 3), or, where they do not say,
+# The pairs that the documents use (zhu2024 ch. 3 and 4, chen2025 ch. 3), or, where they do not say,
 # the first and third class, which is their habit.
 PAIRS: dict[str, tuple[int, int]] = {
     "digits": (0, 2),
@@ -87,8 +87,8 @@ def _rows(
     own = np.flatnonzero(np.isin(y, classes))
     count = len(own) if count is None else count
     if not 1 <= count <= len(own):
-        first, second = classes
-        raise bad(what, count, f"from 1 to {len(own)}: classes {first} and {second} have no more")
+        of = f"classes {classes[0]} and {classes[1]} have" if len(classes) == 2 else "there are"
+        raise bad(what, count, f"from 1 to {len(own)}: {of} no more")
     return own[:count] if seed is None else np.random.default_rng(seed).permutation(own)[:count]
 
 
@@ -106,3 +106,33 @@ def two_class_arrays(
     """`two_classes` of a set by name, worked out once for each choice."""
     data = load(name, features=features)
     return two_classes(data, classes, train, test, scaling=scaling, seed=seed, pool=pool)
+
+
+@lru_cache(maxsize=4)
+def class_arrays(
+    name: str, train: int | None, test: int | None, scaling: str, seed: int | None
+) -> Split:
+    """All classes of a set by name: scaled pictures in their shape, classes from 0; read once.
+
+    Args:
+        name: As `load` knows it.
+        train: How many training samples; None for all.
+        test: How many test samples; None for all.
+        scaling: See `scaled`; "channel" uses the whole training part's statistics.
+        seed: Which rows, drawn without repetition; None takes the first in file order.
+
+    Returns:
+        x_train (train, ...), y_train (train,), x_test, y_test: float32 and int32.
+
+    Example:
+        >>> x, y, *_ = class_arrays("digits", 100, 50, "channel", 0)
+        >>> x.shape, y.dtype.name
+        ((100, 8, 8), 'int32')
+    """
+    data, parts = load(name), []
+    for part, count in (("train", train), ("test", test)):
+        x, y = getattr(data, f"x_{part}"), getattr(data, f"y_{part}")
+        rows = _rows(y, data.labels, count, f"{part} samples of {name}", seed)
+        parts.append(scaled(x[rows], scaling, data.x_train if scaling == "channel" else None))
+        parts.append(np.searchsorted(data.labels, y[rows]).astype(np.int32))
+    return tuple(parts)  # type: ignore[return-value]

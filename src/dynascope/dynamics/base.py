@@ -1,8 +1,8 @@
-"""The Dynamics interface: how a state moves from one place on the grid to a later one.
+"""The Dynamics interface: how a state moves from one step to a later one.
 
-A place is a number of steps for discrete rules, and the index of a recorded time for
-flows. `begin` makes the state, `advance` moves it; the state of a lane whose parameters
-leave finite numbers is put back to the last finite one and marked.
+For flows a step is the index of a recorded time. `begin` makes the state, `advance` moves
+it; the state of a lane whose parameters leave finite numbers is put back to the last finite
+one and marked.
 
 To add a discrete rule: derive from `Descent` and write `optimizer`. Anything else derives
 from `Dynamics`.
@@ -10,7 +10,6 @@ from `Dynamics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -21,8 +20,9 @@ import optax
 
 from dynascope.core.errors import bad
 from dynascope.core.spec import Spec
+from dynascope.dynamics.batches import Batches, Objective, Order
 from dynascope.dynamics.schedules import Schedule
-from dynascope.numerics.precision import cast, foreign
+from dynascope.runtime.precision import cast, foreign
 
 NEVER = -1  # `diverged` of a lane that is still finite
 
@@ -32,15 +32,8 @@ class State(NamedTuple):
 
     params: Any
     memory: Any
-    diverged: jax.Array  # place of the last finite state, or NEVER
-
-
-class Objective(NamedTuple):
-    """What moves the parameters: `loss(params, samples)`, the samples, the seed's batch key."""
-
-    loss: Callable[[Any, Any], jax.Array]
-    samples: Any
-    key: jax.Array
+    diverged: jax.Array  # step of the last finite state, or NEVER
+    seen: Any = ()  # what is observed of every step, where anything is
 
 
 @dataclass(frozen=True)
@@ -55,6 +48,14 @@ class Dynamics(Spec):
         """How many samples one step sees; None for all of them."""
         return getattr(self, "batch_size", None)
 
+    @property
+    def batch_order(self) -> Order:
+        """How the batches of a lane follow each other; see `batches.Batches`."""
+        return getattr(self, "order", "fixed")
+
+    def check_model(self, model: Any) -> None:
+        """Raise `BadInput` for a model whose parameters cannot be moved like this."""
+
     def begin(self, params: Any, objective: Objective) -> State:
         """The state before the first step."""
         raise NotImplementedError
@@ -62,8 +63,12 @@ class Dynamics(Spec):
     def advance(
         self, state: State, objective: Objective, start: Any, stop: Any, times: tuple
     ) -> State:
-        """Move from place `start` to place `stop`; `times` are their times for flows."""
+        """Move from step `start` to step `stop`; `times` are their times for flows."""
         raise NotImplementedError
+
+    def measured(self, state: State) -> Any:
+        """The parameters that probes measure on: those that move, or an average of them."""
+        return state.params
 
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
         """Gradient-flow time that a number of steps stands for: the sum of learning rates."""
@@ -89,33 +94,22 @@ class Descent(Dynamics):
     ) -> State:
         """Take the steps `start` to `stop` - 1."""
         optimizer = self.optimizer()
+        batches = Batches(objective, self.samples_per_step, self.batch_order, start)
 
-        def step(i: jax.Array, state: State) -> State:
-            batch = self._batch(objective, i)
-            gradient = jax.grad(objective.loss)(state.params, batch)
+        def step(i: jax.Array, carry: tuple) -> tuple:
+            state, carried = carry
+            batch, carried = batches.at(i, carried)
+            gradient = objective.gradient(state.params, batch, i)
             with foreign():
                 updates, memory = optimizer.update(gradient, state.memory, state.params)
                 params = optax.apply_updates(state.params, updates)
             # Some optax rules promote; a loop must keep its dtypes.
             params, memory = jax.tree.map(_like, (params, memory), (state.params, state.memory))
-            return freeze(state, State(params, memory, state.diverged), i)
+            seen = objective.observed(state.seen, state.params, params, batch, i)
+            moved = freeze(state, State(params, memory, state.diverged, seen), i)
+            return stand_still(state, moved, i, objective.until), carried
 
-        return jax.lax.fori_loop(start, stop, step, state)
-
-    def _batch(self, objective: Objective, step: jax.Array) -> Any:
-        size = self.samples_per_step
-        if size is None:
-            return objective.samples
-        count = jax.tree.leaves(objective.samples)[0].shape[0]
-        if getattr(self, "order", "fixed") == "random":
-            rows = jax.random.randint(jax.random.fold_in(objective.key, step), (size,), 0, count)
-            return jax.tree.map(lambda a: a[rows], objective.samples)
-        # Shuffled once by the task, then the same order every epoch; a last, shorter batch
-        # is left out.
-        first = (step % max(count // size, 1)) * size
-        return jax.tree.map(
-            lambda a: jax.lax.dynamic_slice_in_dim(a, first, size), objective.samples
-        )
+        return jax.lax.fori_loop(start, stop, step, (state, batches.begin()))[0]
 
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
         """The sum of learning rates over that many steps."""
@@ -123,16 +117,24 @@ class Descent(Dynamics):
         return rate.elapsed(steps) if isinstance(rate, Schedule) else rate * np.asarray(steps)
 
 
-def freeze(old: State, new: State, place: jax.Array) -> State:
+def freeze(old: State, new: State, step: jax.Array) -> State:
     """`new` if its parameters are finite and the lane was never marked; else `old`, marked."""
     # A sum is finite exactly when all terms are, unless it overflows, which is divergence too.
     sums = [jnp.isfinite(jnp.sum(p)) for p in jax.tree.leaves(new.params)]
     fine = jnp.stack(sums).all() & (old.diverged == NEVER)
-    params, memory = jax.tree.map(
-        lambda a, b: jnp.where(fine, a, b), (new.params, new.memory), (old.params, old.memory)
-    )
-    marked = jnp.where(old.diverged == NEVER, jnp.asarray(place, jnp.int32), old.diverged)
-    return State(params, memory, jnp.where(fine, jnp.asarray(NEVER, jnp.int32), marked))
+    params, memory, seen = jax.tree.map(
+        lambda a, b: jnp.where(fine, a, b),
+        (new.params, new.memory, new.seen), (old.params, old.memory, old.seen),
+    )  # fmt: skip
+    marked = jnp.where(old.diverged == NEVER, jnp.asarray(step, jnp.int32), old.diverged)
+    return State(params, memory, jnp.where(fine, jnp.asarray(NEVER, jnp.int32), marked), seen)
+
+
+def stand_still(old: State, new: State, step: jax.Array, until: jax.Array | None) -> State:
+    """`new` before the step at which the lane stops, `old` from there on."""
+    if until is None:
+        return new
+    return jax.tree.map(lambda a, b: jnp.where(step < until, a, b), new, old)
 
 
 def _like(new: Any, old: Any) -> Any:
@@ -143,9 +145,3 @@ def check_rate(rate: float | Schedule) -> None:
     """Raise `BadInput` unless a learning rate is finite and positive."""
     if not isinstance(rate, Schedule) and not (0 < rate < float("inf")):
         raise bad("learning_rate", rate, "a finite number above 0")
-
-
-def check_batch(size: int | None) -> None:
-    """Raise `BadInput` unless a batch size is None or at least one."""
-    if size is not None and size < 1:
-        raise bad("batch_size", size, "a whole number of at least 1, or None for all samples")

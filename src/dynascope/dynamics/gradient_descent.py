@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import optax
 
 from dynascope.core.errors import bad
-from dynascope.dynamics.base import Descent, check_batch, check_rate
+from dynascope.core.spec import later_field
+from dynascope.dynamics.base import Descent, check_rate
+from dynascope.dynamics.batches import Order, check_batch
 from dynascope.dynamics.schedules import Schedule
 
 
@@ -38,12 +39,13 @@ class SGD(Descent):
 
     `order="fixed"` walks through the samples in the order in which the task shuffled them
     once, the same every epoch, as the authors' programs do; `"random"` draws each batch
-    with replacement from the seed's own key.
+    with replacement, `"shuffled"` without, in a new order every epoch; `"fresh"` has the task
+    draw new samples for every step. All from the seed's own key.
     """
 
     learning_rate: float | Schedule
     batch_size: int = 128
-    order: Literal["fixed", "random"] = "fixed"
+    order: Order = "fixed"
 
     def check(self) -> None:
         """Raise for a rate or a batch size that is not positive."""
@@ -63,11 +65,12 @@ class Momentum(Descent):
     momentum: float = 0.9
     nesterov: bool = False
     batch_size: int | None = None
+    order: Order = later_field("fixed")  # as in `SGD`
 
     def check(self) -> None:
         """Raise for values outside their ranges."""
         check_rate(self.learning_rate)
-        check_batch(self.batch_size)
+        check_batch(self.batch_size, self.order)
         if not 0 <= self.momentum < 1:
             raise bad("momentum", self.momentum, "a number from 0 to below 1")
 

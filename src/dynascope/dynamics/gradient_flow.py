@@ -11,7 +11,8 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.spec import static_field
-from dynascope.dynamics.base import NEVER, Dynamics, Objective, State, freeze
+from dynascope.dynamics.base import NEVER, Dynamics, State, freeze, stand_still
+from dynascope.dynamics.batches import Objective
 
 # A cell that needs more steps than this is stiff beyond use or blows up: marked as diverged.
 MOST_STEPS = 100_000
@@ -55,7 +56,10 @@ class GradientFlow(Dynamics):
         import diffrax  # half a second to load, for flows alone
 
         t0, t1 = times
-        moving = jnp.asarray(state.diverged == NEVER, t0.dtype)
+        moving = state.diverged == NEVER
+        if objective.until is not None:
+            moving &= start < objective.until
+        moving = jnp.asarray(moving, t0.dtype)
 
         def slope(t: Any, params: Any, args: Any) -> Any:
             gradient = jax.grad(objective.loss)(params, objective.samples)
@@ -82,7 +86,8 @@ class GradientFlow(Dynamics):
         # The mean accepted step is where the next cell starts; the last one was cut to land.
         accepted = jnp.maximum(solution.stats["num_accepted_steps"], 1)
         step = (t1 - t0) / accepted.astype(t0.dtype)
-        moved = freeze(state, State(params, step, state.diverged), start)
+        moved = freeze(state, state._replace(params=params, memory=step), start)
+        moved = stand_still(state, moved, start, objective.until)
         # A cell of no length (the first record) moves nothing.
         return jax.tree.map(lambda a, b: jnp.where(t1 > t0, a, b), moved, state)
 

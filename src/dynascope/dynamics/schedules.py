@@ -91,3 +91,78 @@ class Cosine(Schedule):
         total = np.concatenate([[0.0], np.cumsum(rates)])
         inside = np.minimum(steps, self.steps)
         return total[inside] + self.final * (np.asarray(steps) - inside)
+
+
+@dataclass(frozen=True)
+class Warmup(Schedule):
+    """Rises evenly to the first rate of another schedule over `steps`, then follows it.
+
+    Args:
+        steps: How long; step k of them has (k + 1) / steps of that rate.
+        after: What follows, counted from its own step 0; `Piecewise((0.3,), (0,))` stays.
+
+    Example:
+        >>> rate = Warmup(4, Piecewise((0.8,), (0,)))
+        >>> [round(float(rate(k)), 6) for k in range(6)]
+        [0.2, 0.4, 0.6, 0.8, 0.8, 0.8]
+        >>> float(rate.elapsed(np.array([4]))[0])
+        2.0
+    """
+
+    steps: int
+    after: Schedule
+
+    def check(self) -> None:
+        """Raise for a warm-up without steps."""
+        if self.steps < 1:
+            raise bad("steps", self.steps, "a whole number of at least 1")
+
+    def __call__(self, step: Any) -> jax.Array:
+        """The rate of a step."""
+        rising = self.after(jnp.asarray(0)) * ((step + 1) / self.steps)
+        return jnp.where(step < self.steps, rising, self.after(jnp.maximum(step - self.steps, 0)))
+
+    def elapsed(self, steps: np.ndarray) -> np.ndarray:
+        """Sum of the rates of the steps before each of `steps`."""
+        steps = np.asarray(steps)
+        k = np.minimum(steps, self.steps)
+        first = self.after.elapsed(np.asarray([1]))[0]  # the rate of its step 0
+        later = np.maximum(steps - self.steps, 0)
+        return first * k * (k + 1) / (2 * self.steps) + self.after.elapsed(later)
+
+
+@dataclass(frozen=True)
+class Cyclical(Schedule):
+    """From `low` to `high` and back, evenly, once every `period` steps (Smith's triangles).
+
+    Example:
+        >>> rate = Cyclical(1.0, 3.0, period=4)
+        >>> [float(rate(k)) for k in range(6)]
+        [1.0, 2.0, 3.0, 2.0, 1.0, 2.0]
+        >>> float(rate.elapsed(np.array([6]))[0])
+        11.0
+    """
+
+    low: float
+    high: float
+    period: int
+
+    def check(self) -> None:
+        """Raise for rates and periods that make no cycle."""
+        if self.period < 2:
+            raise bad("period", self.period, "a whole number of at least 2")
+        if not 0 <= self.low < self.high < float("inf"):
+            raise bad("low", self.low, f"a number from 0 to below high, {self.high}")
+
+    def __call__(self, step: Any) -> jax.Array:
+        """The rate of a step."""
+        share = (step % self.period) / self.period
+        return self.low + (self.high - self.low) * (1 - jnp.abs(2 * share - 1))
+
+    def elapsed(self, steps: np.ndarray) -> np.ndarray:
+        """Sum of the rates of the steps before each of `steps`."""
+        share = np.arange(self.period) / self.period
+        rates = self.low + (self.high - self.low) * (1 - np.abs(2 * share - 1))
+        total = np.concatenate([[0.0], np.cumsum(rates)])
+        whole, rest = np.divmod(np.asarray(steps), self.period)
+        return whole * total[-1] + total[rest]

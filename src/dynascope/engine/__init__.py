@@ -5,8 +5,21 @@ is where progress, cancelling, checkpoints and streaming to a sink live. What to
 (`probes`) is separate from when to look (`record`).
 """
 
-from dynascope.engine.ahead import compiling_ahead
+from dynascope.engine.compilation import compiling_ahead
+from dynascope.engine.drive import refuse_too_large
 from dynascope.engine.execution import execute, simulate
 from dynascope.engine.experiment import Experiment
+from dynascope.engine.keeping import Keep
+from dynascope.engine.kept import kept_parameters
+from dynascope.engine.stopping import Stop
 
-__all__ = ["Experiment", "compiling_ahead", "execute", "simulate"]
+__all__ = [
+    "Experiment",
+    "Keep",
+    "Stop",
+    "compiling_ahead",
+    "execute",
+    "kept_parameters",
+    "refuse_too_large",
+    "simulate",
+]

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import platform
-from functools import cache
-from importlib import metadata
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-import dynascope
-from dynascope.core.spec import fingerprint, to_plain
+from dynascope.core.parts import KEPT
+from dynascope.core.plain import Identity
 from dynascope.dynamics.base import NEVER
-from dynascope.engine.experiment import Bare, Experiment
+from dynascope.engine.drive import Chunk
+from dynascope.engine.experiment import Experiment, Setup
+from dynascope.engine.following import followed
+from dynascope.engine.keeping import as_rows
+from dynascope.runtime.processor import processor
+from dynascope.runtime.versions import versions
 
 
 class Labeller:
     """Knows the axes of one experiment; turns rows of lanes into parts of its dataset."""
 
-    def __init__(self, experiment: Experiment, grid: list[Bare], places: np.ndarray) -> None:
-        self.experiment, self.places = experiment, places
+    def __init__(self, experiment: Experiment, grid: list[Setup], recorded_at: np.ndarray) -> None:
+        self.experiment, self.recorded_at = experiment, recorded_at
         self.axes = {**experiment.axes(), "seed": list(experiment.seeds)}
         self.shape = tuple(len(v) for v in self.axes.values())
-        self.times = self._times(grid)
+        self.follows = followed(experiment.dynamics) is not None
+        self.times = None if self.follows else self._times(grid)
 
-    def _times(self, grid: list[Bare]) -> tuple[tuple[str, ...], np.ndarray]:
-        """Gradient-flow time of every place; along sweep axes only where it differs."""
+    def _times(self, grid: list[Setup]) -> tuple[tuple[str, ...], np.ndarray]:
+        """Gradient-flow time of every record; along sweep axes only where it differs."""
         if self.experiment.dynamics.continuous:
-            return ("step",), np.asarray(self.places, float)
-        each = np.stack([bare.dynamics.elapsed(self.places) for bare in grid])
+            return ("step",), np.asarray(self.recorded_at, float)
+        each = np.stack([setup.dynamics.elapsed(self.recorded_at) for setup in grid])
         dims, times = [*self.experiment.axes(), "step"], each.reshape(*self.shape[:-1], -1)
         for axis in reversed(range(len(dims) - 1)):
             first = times.take([0], axis)
@@ -39,51 +43,92 @@ class Labeller:
         return tuple(dims), times
 
     def part(
-        self, rows: dict[str, np.ndarray], window: np.ndarray, diverged: np.ndarray
+        self, rows: dict[str, np.ndarray], window: np.ndarray, kept: list, now: Chunk
     ) -> xr.Dataset:
-        """Rows (lanes, n, ...) of the places numbered `window`, as a dataset."""
+        """Rows (lanes, n, ...) of the records numbered `window`, as a dataset.
+
+        `kept` are the steps and parameters that come with them, `now` is where the lanes are.
+        """
         flow = self.experiment.dynamics.continuous
-        steps = np.arange(len(self.places)) if flow else self.places
-        time_dims, times = self.times
+        steps = np.arange(len(self.recorded_at)) if flow else self.recorded_at
         coords: dict[str, Any] = dict(self.axes)
         coords["step"] = ("step", steps[window], {"long_name": "record" if flow else "step"})
-        coords["time"] = (time_dims, times[..., window], {"long_name": "gradient-flow time"})
-        variables = {}
+        variables: dict[str, Any] = {}
+        if self.times is None:
+            dims, times = (*self.axes, "step"), self._along_axes(rows["time"])
+            rate = self._along_axes(rows["learning_rate"])
+            variables["learning_rate"] = (dims, rate, {"long_name": "rate of the next step"})
+        else:
+            dims, times = self.times[0], self.times[1][..., window]
+        coords["time"] = (dims, times, {"long_name": "gradient-flow time"})
         for probe in self.experiment.probes:
-            q, value = probe.quantity, rows[probe.stored_as]
-            dims = (*self.axes, "step", *probe.dims(self.experiment.task))
+            name, value = probe.stored_as, rows[probe.stored_as]
+            own = probe.dims(self.experiment.task)
+            if probe.quantity is None and not own:  # an own probe need not name its axes
+                own = tuple(f"{name}_{i}" for i in range(value.ndim - 2))
             coords.update(probe.coords(self.experiment.task))
-            attrs = {"units": q.unit, "symbol": q.symbol, "long_name": q.meaning}
-            variables[probe.stored_as] = (dims, value.reshape(*self.shape, *value.shape[1:]), attrs)
+            about = probe.about
+            if probe.undefined:
+                about = {**about, "undefined": probe.undefined}
+            dims = (*self.axes, "step", *own)
+            variables[name] = (dims, self._along_axes(value), about)
         for name, values, meaning in (
-            ("diverged", diverged != NEVER, "whether the lane left finite numbers"),
-            ("diverged_step", diverged, "last step with finite numbers, -1 if all were"),
+            ("diverged", now.diverged != NEVER, "whether the lane left finite numbers"),
+            ("diverged_step", now.diverged, "last step with finite numbers, -1 if all were"),
+            *self._stopped(now),
+            *self._best(now),
         ):
-            variables[name] = (tuple(self.axes), values.reshape(self.shape), {"long_name": meaning})
+            dims = (*self.axes, *("parameter",) * (values.ndim - 1))
+            variables[name] = (dims, self._along_axes(values), {"long_name": meaning})
+        if self.experiment.keep and self.experiment.keep.at:
+            numbers = np.array([step for step, _ in kept], np.int64)
+            coords[KEPT] = (KEPT, self.recorded_at[numbers] if flow else numbers)
+            values = np.stack([p for _, p in kept], 1) if kept else self._no_parameters(now)
+            told = {"long_name": "parameters, see kept_parameters"}
+            dims = (*self.axes, KEPT, "parameter")
+            variables["kept_parameters"] = (dims, self._along_axes(values), told)
         return xr.Dataset(variables, coords)
 
+    def _along_axes(self, values: np.ndarray) -> np.ndarray:
+        """The lanes of (lanes, ...) along the sweep axes and the seeds."""
+        return values.reshape(*self.shape, *values.shape[1:])
 
-def provenance(experiment: Experiment, seconds: float, outcome: str, mapped: bool) -> dict:
-    """What a record must be able to answer: which settings, code, machine, and how long."""
+    def _no_parameters(self, now: Chunk) -> np.ndarray:
+        none = as_rows(now.lane.state.params, len(now.diverged))
+        return none[:, None][:, :0]
+
+    def _stopped(self, now: Chunk) -> Iterator[tuple[str, np.ndarray, str]]:
+        """At which step each lane stopped, and by which rule."""
+        if now.lane.stopping is None:
+            return
+        at, rule = (np.asarray(v)[: len(now.diverged)] for v in now.lane.stopping[:2])
+        stopped = (at <= now.step) & ((now.diverged == NEVER) | (now.diverged >= at))
+        words = np.array([*(rule.words for rule in self.experiment.stop), ""])
+        yield "stopped_step", np.where(stopped, at, NEVER), "step at which the lane stopped, or -1"
+        yield "stopped_by", words[np.where(stopped, rule, -1)], "the rule that stopped it"
+
+    def _best(self, now: Chunk) -> Iterator[tuple[str, np.ndarray, str]]:
+        """The best parameters of each lane, and their step."""
+        if now.lane.best is not None:
+            lanes = len(now.diverged)
+            yield "best_step", np.asarray(now.lane.best.step)[:lanes], "recorded step of the best"
+            yield "best_parameters", as_rows(now.lane.best.params, lanes), "see kept_parameters"
+
+
+def provenance(experiment: Experiment, identity: Identity) -> dict[str, Any]:
+    """What a record must be able to answer: which settings, code and machine.
+
+    `code_unknown` names what of the user's code cannot be known, where there is any.
+    """
     import jax
 
     return {
-        "spec": to_plain(experiment),
-        "fingerprint": fingerprint(experiment),
-        "outcome": outcome,
+        "spec": identity.plain,
+        "fingerprint": identity.key,
+        **({"code_unknown": identity.unknown} if identity.unknown else {}),
         "seeds": len(experiment.seeds),
         "dtype": experiment.dtype,
-        "lanes": "mapped" if mapped else "vmapped",
         "versions": versions(),
         "device": f"{jax.local_device_count()} x {jax.devices()[0].device_kind}",
-        "machine": platform.machine(),
-        "seconds": round(seconds, 3),
+        "processor": processor(),
     }
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of everything that decides numbers."""
-    names = ("jax", "jaxlib", "numpy", "equinox", "optax", "diffrax")
-    found = {name: metadata.version(name) for name in names}
-    return {"dynascope": dynascope.__version__, "python": platform.python_version(), **found}

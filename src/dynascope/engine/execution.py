@@ -9,24 +9,30 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from dynascope.core.attributes import as_text
 from dynascope.core.errors import Interrupted
-from dynascope.core.progress import Progress
+from dynascope.core.parts import join_parts
+from dynascope.core.plain import Identity, identify
 from dynascope.core.records import Sink
 from dynascope.dynamics import Dynamics
-from dynascope.engine.ahead import join
-from dynascope.engine.course import course
+from dynascope.engine.compilation import await_compilation
 from dynascope.engine.dataset import Labeller, provenance
-from dynascope.engine.drive import drive, row_of
+from dynascope.engine.drive import Chunk, drive, row_of
 from dynascope.engine.experiment import Experiment, make_experiment
+from dynascope.engine.keeping import Keep
+from dynascope.engine.loop_inputs import loop_inputs
 from dynascope.engine.program import program
 from dynascope.engine.record import Record
+from dynascope.engine.stopping import Stop
 from dynascope.models import Model
-from dynascope.numerics.compilation_cache import compilation_cache
-from dynascope.numerics.precision import precision
 from dynascope.probes.base import Probe
+from dynascope.runtime.compilation_cache import compilation_cache
+from dynascope.runtime.precision import precision
+from dynascope.runtime.progress import Progress
 from dynascope.tasks import Task
 
 APPEND_SECONDS = 1.0  # how often rows and checkpoint go to the sink
+APPEND_SHARE = 0.1  # of the time at most; large states are handed over less often
 
 
 def simulate(
@@ -40,6 +46,8 @@ def simulate(
     record: Record | None = None,
     seeds: int | Iterable[int] = 1,
     dtype: str | None = None,
+    stop: Stop | Iterable[Stop] = (),
+    keep: Keep | None = None,
     sink: Sink | None = None,
     progress: bool = True,
 ) -> xr.Dataset:
@@ -52,16 +60,19 @@ def simulate(
         steps: Number of steps, for discrete dynamics.
         time: Length in gradient-flow time, for `GradientFlow`.
         probes: What to measure.
-        record: When to look; at most 1,000 evenly spaced places by default.
+        record: When to measure; at most 1,000 evenly spaced steps or times by default.
         seeds: A number n for the seeds 0 to n - 1, or the seeds themselves. A seed's
             numbers do not depend on the others.
         dtype: "float32" or "float64"; float32 by default, float64 for flows.
+        stop: Rules that end a lane, such as `record.Stop("loss", below=0.01)`.
+        keep: Which parameters to keep, such as `record.Keep(at=(0, 100), best="test_loss")`.
         sink: Where to stream rows and checkpoints to, and resume from.
         progress: Whether to show progress on stderr after two seconds.
 
     Returns:
         A dataset with dims seed, step and each quantity's own; `time` lies along step.
-        Lanes that diverged are marked in `diverged`; their rows are NaN from then on.
+        Lanes that diverged are marked in `diverged`; their rows are NaN from then on. Lanes
+        that a rule stopped are marked in `stopped_step` and `stopped_by`.
 
     Ctrl-C raises `Interrupted` (a KeyboardInterrupt) whose `partial` holds everything
     recorded until then.
@@ -77,7 +88,7 @@ def simulate(
     """
     experiment = make_experiment(
         task, model, dynamics, steps=steps, time=time, probes=probes, record=record,
-        seeds=seeds, dtype=dtype,
+        seeds=seeds, dtype=dtype, stop=stop, keep=keep,
     )  # fmt: skip
     return execute(experiment, sink=sink, progress=progress)
 
@@ -88,26 +99,35 @@ def execute(
     sink: Sink | None = None,
     progress: bool = True,
     label: str = "simulate",
+    identity: Identity | None = None,
 ) -> xr.Dataset:
-    """Run an experiment whose grid shares one compiled program; see `simulate`."""
+    """Run an experiment whose grid shares one compiled program; see `simulate`.
+
+    `identity` is that of the experiment, where the caller has worked it out.
+    """
     begun = clock.perf_counter()
-    way = course(experiment)
-    labels = Labeller(experiment, experiment.grid(), experiment.places())
+    identity = identity or identify(experiment)  # before its code has run
+    inputs = loop_inputs(experiment)
+    labels = Labeller(experiment, experiment.grid(), experiment.recorded_at())
     journal = _Journal(labels, sink)
     ended = "finished"
     with precision(experiment.dtype), compilation_cache():
-        mapped = program(way.lanes, experiment.dtype).mapped
+        compiled = program(inputs)
         try:
-            with Progress(label, float(way.places[-1]), progress) as bar:
+            with Progress(label, float(inputs.record_steps[-1]), progress) as bar:
                 bar.update(0, "compiling")
-                join(way)
-                drive(way, bar, journal.rows, journal.checkpoint)
+                await_compilation(inputs)
+                drive(compiled, inputs, bar, journal.take, journal.checkpoint)
         except KeyboardInterrupt:
             ended = "interrupted"
     if ended == "interrupted" and not journal.anything():
         raise Interrupted(None)
-    seconds = clock.perf_counter() - begun
-    run = journal.close(provenance(experiment, seconds, ended, mapped))
+    run = journal.close({
+        **provenance(experiment, identity),
+        "outcome": ended,
+        "lanes": "mapped" if compiled.mapped else "vmapped",
+        "seconds": round(clock.perf_counter() - begun, 3),
+    })
     if ended == "interrupted":
         raise Interrupted(run)
     return run
@@ -120,11 +140,12 @@ class _Journal:
         self.labels, self.sink = labels, sink
         self.record = labels.experiment.record
         self.parts: list[xr.Dataset] = []
-        self.waiting: list[tuple[dict[str, np.ndarray], np.ndarray]] = []  # rows, their places
+        self.waiting: list[tuple[dict[str, np.ndarray], np.ndarray]] = []  # rows, their numbers
         self.seen, self.checkpoint = 0, None
         self.last: np.ndarray | None = None  # last kept row of what the record policy watches
-        self.latest: tuple[np.ndarray, Any] | None = None
-        self.appended = clock.monotonic()
+        self.kept: list[tuple[int, np.ndarray]] = []  # parameters that wait for the next part
+        self.latest: Chunk | None = None
+        self.appended, self.took = clock.monotonic(), 0.0
         saved = sink.resume() if sink else None
         if saved is not None:
             self.parts, self.checkpoint = [saved.part], saved.checkpoint
@@ -133,37 +154,42 @@ class _Journal:
                 value = saved.part[self.record.watches].isel(step=-1).values
                 self.last = value.reshape(-1, *value.shape[len(labels.shape) :])
 
-    def rows(self, rows: dict, diverged: np.ndarray, checkpoint: Any) -> None:
-        """Take the rows of the next places; keep those that the record policy wants."""
+    def take(self, chunk: Chunk) -> None:
+        """Take the next rows; keep those that the record policy wants."""
+        rows = chunk.rows
         count = next(iter(rows.values())).shape[1] if rows else 0
         window = np.arange(self.seen, self.seen + count)
         self.seen += count
         if self.record.watches and count:
             kept = self.record.keep(rows[self.record.watches], self.last)
-            kept[window == len(self.labels.places) - 1] = True
+            kept[-1] |= chunk.last
             rows, window = {k: v[:, kept] for k, v in rows.items()}, window[kept]
             if kept.any():
                 self.last = rows[self.record.watches][:, -1]
         self.waiting.append((rows, window))
-        self.latest = (diverged, checkpoint)
-        if self.sink and clock.monotonic() - self.appended > APPEND_SECONDS:
+        self.kept += chunk.kept
+        self.latest = chunk
+        pause = APPEND_SECONDS * max(1.0, self.took / APPEND_SHARE)
+        if self.sink and clock.monotonic() - self.appended > pause:
             self.flush()
 
     def flush(self) -> None:
         """Label what is waiting and hand it to the sink, with the state after it."""
-        places = np.concatenate([w for _, w in self.waiting]) if self.waiting else np.empty(0, int)
-        if not places.size or self.latest is None:
+        window = np.concatenate([w for _, w in self.waiting]) if self.waiting else np.empty(0, int)
+        if self.latest is None or not (window.size or self.kept):
             return
-        diverged, checkpoint = self.latest
+        begun, kept = clock.monotonic(), self.kept
         names = self.waiting[0][0]
         joined = {k: np.concatenate([r[k] for r, _ in self.waiting], axis=1) for k in names}
-        part = self.labels.part(joined, places, diverged)
+        part = self.labels.part(joined, window, kept, self.latest)
         # First out of the waiting list, then into the sink: Ctrl-C in between must not
         # write rows twice.
-        self.waiting, self.appended = [], clock.monotonic()
+        self.waiting, self.kept, self.appended = [], [], clock.monotonic()
         self.parts.append(part)
         if self.sink:
-            self.sink.append(part, checkpoint())
+            self.sink.append(part, self.latest.checkpoint())
+            self.appended = clock.monotonic()
+            self.took = self.appended - begun
 
     def anything(self) -> bool:
         """Whether there is a row to close with."""
@@ -174,10 +200,4 @@ class _Journal:
         self.flush()
         if self.sink:
             self.sink.finish(attrs)
-        run = self.parts[-1]
-        if len(self.parts) > 1:
-            along = [n for n, v in run.data_vars.items() if "step" in v.dims]
-            run = xr.concat([p[along] for p in self.parts], "step").assign({
-                n: v for n, v in run.data_vars.items() if n not in along
-            })
-        return run.assign_attrs(attrs)
+        return join_parts(self.parts).assign_attrs(as_text(attrs))

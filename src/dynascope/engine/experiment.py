@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import jax
 import numpy as np
 
 from dynascope.core.errors import BadInput, bad
-from dynascope.core.spec import Spec, get_path, set_path, static_field
-from dynascope.dynamics import Dynamics
+from dynascope.core.paths import get_path, set_path
+from dynascope.core.randomness import key_for
+from dynascope.core.spec import Spec, later_field, static_field
+from dynascope.dynamics import Dynamics, Following
+from dynascope.engine.fitting import check_kinds
+from dynascope.engine.keeping import Keep
 from dynascope.engine.record import Evenly, Record
+from dynascope.engine.stopping import Stop
+from dynascope.engine.trial import try_once
 from dynascope.models import Model
-from dynascope.probes.base import Probe
+from dynascope.probes.base import Probe, StepProbe
+from dynascope.runtime.precision import foreign, precision
 from dynascope.tasks import Task
+
+MOST_LAYERS = 10_000  # they are built one by one, before anything can be estimated
+MOST_SEEDS = 1_000_000  # a list of them is made before anything runs
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,7 @@ class Experiment(Spec):
     """A task, a model and dynamics, how long, what to measure and when, on which seeds.
 
     `steps` is for discrete dynamics, `time` for flows. `over` names the sweep axes by path.
+    `stop` are the rules that end a lane, `keep` says which parameters stay.
     """
 
     task: Task
@@ -34,6 +46,8 @@ class Experiment(Spec):
     seeds: tuple[int, ...] = (0,)
     dtype: Literal["float32", "float64"] = "float32"
     over: tuple[tuple[str, tuple[Any, ...]], ...] = static_field(())
+    stop: tuple[Stop, ...] = later_field(())
+    keep: Keep | None = later_field(None)
 
     def check(self) -> None:
         """Raise for anything that would only fail later, inside the compiled loop."""
@@ -47,6 +61,7 @@ class Experiment(Spec):
         clash = next((n for n in names if names.count(n) > 1), None)
         if clash:
             raise bad("probes", clash, "one probe per name", 'give one of them a name="..."')
+        self._check_watched(names)
         axes = []
         for path, values in self.over:
             if path.split(".")[0] not in ("task", "model", "dynamics"):
@@ -54,10 +69,35 @@ class Experiment(Spec):
             if not values:
                 raise bad(f"over[{path!r}]", values, "at least one value")
             # Through the spec and back, so that 1 and 1.0 are the same axis.
-            points = [set_path(self._bare(), path, value) for value in values]
+            points = [set_path(self._setup(), path, value) for value in values]
             axes.append((path, tuple(get_path(point, path) for point in points)))
         object.__setattr__(self, "over", tuple(axes))
         self._check_pieces()
+
+    def _check_watched(self, names: list[str]) -> None:
+        """Rules, rates and the best need probes that measure one number."""
+        rate = getattr(self.dynamics, "learning_rate", None)
+        follows = rate.follows if isinstance(rate, Following) else ()
+        best = (self.keep.best,) if self.keep and self.keep.best else ()
+        watched = {"stop": [rule.of for rule in self.stop], "keep": best, "learning_rate": follows}
+        single = [p.stored_as for p in self.probes if not p.dims(self.task)]
+        for field, wanted in watched.items():
+            for name in wanted:
+                if name not in single:
+                    known = ", ".join(single) or "there is none"
+                    raise bad(field, name, f"a probe that measures one number: {known}")
+        stepwise = [p.stored_as for p in self.probes if isinstance(p, StepProbe)]
+        if stepwise and (self.dynamics.continuous or not hasattr(self.dynamics, "learning_rate")):
+            raise bad("probes", stepwise[0], "dynamics with steps, which this probe observes")
+        if both := set(stepwise) & set(follows):
+            raise bad("learning_rate", both.pop(), "a probe that measures a snapshot")
+        taken = {"learning_rate", "time"} & set(names) if follows else ()
+        if taken:
+            raise bad("probes", taken.pop(), "another name: the followed rate is stored under it")
+        if self.dynamics.continuous and any(rule.after for rule in self.stop):
+            raise bad("after", max(r.after for r in self.stop), "0: a flow has no steps")
+        if self.keep and self.keep.at:
+            self.kept_at()
 
     def _check_length(self) -> None:
         kind = type(self.dynamics).__name__
@@ -73,6 +113,10 @@ class Experiment(Spec):
                 raise bad("steps", self.steps, "a whole number of at least 1")
 
     def _check_pieces(self) -> None:
+        check_kinds(self.task, self.model)
+        for name in ("depth", "layers"):
+            if (count := getattr(self.model, name, 0)) > MOST_LAYERS:
+                raise bad(f"model.{name}", count, f"at most {MOST_LAYERS:,}")
         network = self.model.build(self.task.input_size, self.task.output_size)
         model, task = type(self.model).__name__, type(self.task).__name__
         if self.task.exact and network.matrix is None:
@@ -85,21 +129,50 @@ class Experiment(Spec):
                 f"{type(self.dynamics).__name__} draws batches, but {task} uses its exact "
                 "population: set samples_per_cluster, or use GradientDescent"
             )
+        self._check_batches()
+        self.dynamics.check_model(self.model)
         for probe in self.probes:
             if missing := probe.needs(self.task, network):
                 raise BadInput(f"probe {type(probe).__name__} needs {missing}; the task is {task}")
 
-    def _bare(self) -> Bare:
-        return Bare(self.task, self.model, self.dynamics, self.probes)
+    def _check_batches(self) -> None:
+        size, order = self.dynamics.samples_per_step, self.dynamics.batch_order
+        if order == "fresh":
+            if not self.task.has("draw"):
+                name = type(self.task).__name__
+                raise bad("order", order, f"'fixed', 'random' or 'shuffled': {name} has no `draw`")
+        elif size is not None and order != "random":
+            with precision(self.dtype), foreign():
+                samples = jax.eval_shape(self.task.samples, key_for(0, "data"))
+            if size > (count := jax.tree.leaves(samples)[0].shape[0]):
+                raise bad("batch_size", size, f"at most {count}, the number of samples")
 
-    def places(self) -> np.ndarray:
-        """Steps (discrete) or times (flow) at which the probes look."""
+    def _setup(self) -> Setup:
+        best = replace(self.keep, at=()) if self.keep and self.keep.best else None
+        return Setup(self.task, self.model, self.dynamics, self.probes, self.stop, best)
+
+    def recorded_at(self) -> np.ndarray:
+        """Steps (discrete) or times (flow) at which the probes measure."""
         discrete = not self.dynamics.continuous
-        return self.record.places(float(self.steps or self.time or 0), discrete)
+        return self.record.recorded_at(float(self.steps or self.time or 0), discrete)
 
-    def grid(self) -> list[Bare]:
+    def kept_at(self) -> np.ndarray:
+        """Steps, for flows numbers of records, at which parameters are kept."""
+        at = np.asarray(self.keep.at if self.keep else ())
+        if self.dynamics.continuous:
+            recorded = self.recorded_at()
+            outside = [t for t in at if t not in recorded]
+            if outside:
+                raise bad("keep", outside[0], "recorded times", "record=record.At((...))")
+            return np.searchsorted(recorded, at)
+        outside = [s for s in at if not 0 <= s <= self.steps or s != int(s)]
+        if outside:
+            raise bad("keep", outside[0], f"whole numbers of steps from 0 to {self.steps}")
+        return at.astype(np.int64)
+
+    def grid(self) -> list[Setup]:
         """The pieces at every point of the sweep grid, the last axis fastest."""
-        points = [self._bare()]
+        points = [self._setup()]
         for path, values in self.over:
             points = [set_path(p, path, v) for p in points for v in values]
         return points
@@ -110,13 +183,22 @@ class Experiment(Spec):
 
 
 @dataclass(frozen=True)
-class Bare(Spec):
-    """The pieces that are compiled: an experiment without its length, seeds and axes."""
+class Setup(Spec):
+    """What is compiled, without length, seeds and axes."""
 
     task: Task
     model: Model
     dynamics: Dynamics
     probes: tuple[Probe, ...]
+    stop: tuple[Stop, ...] = ()
+    best: Keep | None = None
+
+
+def check_seed_count(seeds: int) -> int:
+    """The number of seeds, if there can be so many."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise bad("seeds", seeds, f"at least 1 and at most {MOST_SEEDS:,}")
+    return seeds
 
 
 def axis_label(value: Any) -> Any:
@@ -136,6 +218,8 @@ def make_experiment(
     seeds: int | Iterable[int],
     dtype: str | None,
     over: Mapping[str, Iterable[Any]] | None = None,
+    stop: Stop | Iterable[Stop] = (),
+    keep: Keep | None = None,
 ) -> Experiment:
     """The experiment that a call of `simulate` or `sweep` describes, defaults filled in."""
     for name, value, kind in (
@@ -143,30 +227,52 @@ def make_experiment(
         ("model", model, Model),
         ("dynamics", dynamics, Dynamics),
     ):
+        if isinstance(value, type) and issubclass(value, kind):
+            raise bad(name, value, f"an instance of the class: {value.__name__}(...)")
         if not isinstance(value, kind):
             raise bad(
                 name, value, f"a {kind.__name__}", f"see dynascope.{kind.__module__.split('.')[1]}"
             )
+    probes = _probes(probes)
     if isinstance(seeds, int):
-        if seeds < 1:
-            raise bad("seeds", seeds, "at least 1")
-        seeds = range(seeds)
+        seeds = range(check_seed_count(seeds))
     axes = []
     for path, values in (over or {}).items():
-        get_path(Bare(task, model, dynamics, tuple(probes)), path)
+        get_path(Setup(task, model, dynamics, probes), path)
         axes.append((
             path,
             tuple(np.asarray(values).tolist() if hasattr(values, "tolist") else values),
         ))
+    try_once(task, model, dynamics, probes, dtype or dynamics.default_dtype)
     return Experiment(
         task,
         model,
         dynamics,
-        tuple(probes),
+        probes,
         steps=steps,
         time=time,
         record=record or Evenly(),
         seeds=tuple(seeds),
         dtype=dtype or dynamics.default_dtype,  # type: ignore[arg-type]
         over=tuple(axes),
+        stop=(stop,) if isinstance(stop, Stop) else tuple(stop),
+        keep=keep,
     )
+
+
+def _probes(given: Iterable[Probe]) -> tuple[Probe, ...]:
+    """The probes as a tuple; what is no list of probes is said in one line."""
+    example = "a list of probes, such as [probes.Loss()]"
+    if isinstance(given, Probe):
+        raise bad("probes", given, f"a list: [{type(given).__name__}(...)]")
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise bad("probes", given, example)
+    found = tuple(given)
+    if not found:
+        raise bad("probes", [], "something to measure, such as [probes.Loss()]")
+    for probe in found:
+        if isinstance(probe, type) and issubclass(probe, Probe):
+            raise bad("probes", probe, f"an instance of the class: {probe.__name__}()")
+        if not isinstance(probe, Probe):
+            raise bad("probes", probe, example)
+    return found

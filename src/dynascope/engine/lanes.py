@@ -1,7 +1,7 @@
 """Lanes: every seed at every point of a sweep grid, as arrays for one compiled call.
 
 Only numbers may differ between the points; whatever changes shapes or switches (a width,
-an activation) is split off before, in `sweeps`.
+an activation) is split off before, in `runner`.
 """
 
 from __future__ import annotations
@@ -10,30 +10,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynascope.core.spec import leaves, skeleton
-from dynascope.engine.experiment import Bare
+from dynascope.core.code import Code
+from dynascope.core.leaves import leaves, skeleton
+from dynascope.core.plain import Codes
+from dynascope.engine.experiment import Setup
 
 
 @dataclass(frozen=True)
 class Lanes:
     """Points x seeds, seeds fastest, padded to a size that is compiled for."""
 
-    bare: Bare
+    setup: Setup
     skeleton: str
     values: dict[str, np.ndarray]  # leaves; those in `batched` have a lane axis
     batched: frozenset[str]
     seeds: np.ndarray  # (padded lanes,)
     count: int  # how many lanes are real
+    codes: tuple[Code, ...] = ()  # of classes and functions that are not ours
 
 
-def stack(grid: list[Bare], seeds: tuple[int, ...]) -> Lanes:
+def stack(grid: list[Setup], seeds: tuple[int, ...]) -> Lanes:
     """The lanes of a grid; numbers that are the same at every point stay without lane axis."""
-    shapes = {skeleton(bare) for bare in grid}
+    codes: Codes = {}
+    shapes = {skeleton(setup, codes) for setup in grid}
     if len(shapes) > 1:
         raise AssertionError("a grid with more than one skeleton must be split before")
     count = len(grid) * len(seeds)
     total = bucket(count)
-    every = [leaves(bare) for bare in grid]
+    every = [leaves(setup) for setup in grid]
     values, batched = {}, set()
     for path, first in every[0].items():
         if all(np.array_equal(first, other[path]) for other in every):
@@ -42,7 +46,8 @@ def stack(grid: list[Bare], seeds: tuple[int, ...]) -> Lanes:
             values[path] = pad(np.repeat([e[path] for e in every], len(seeds), axis=0), total)
             batched.add(path)
     lane_seeds = pad(np.tile(np.asarray(seeds, np.uint32), len(grid)), total)
-    return Lanes(grid[0], shapes.pop(), values, frozenset(batched), lane_seeds, count)
+    read = tuple(code for _, code in codes.values())
+    return Lanes(grid[0], shapes.pop(), values, frozenset(batched), lane_seeds, count, read)
 
 
 def bucket(lanes: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from threading import Lock
@@ -11,12 +12,18 @@ import jax
 import numpy as np
 from jax import lax
 
-from dynascope.core.cores import cores
-from dynascope.core.spec import leaves
-from dynascope.engine.experiment import Bare
-from dynascope.engine.lane import Lane, build
-from dynascope.engine.lanes import Lanes, shares
-from dynascope.numerics.polish import polish
+from dynascope.core.leaves import leaves
+from dynascope.engine.experiment import Setup
+from dynascope.engine.fitting import naming_misfits
+from dynascope.engine.lane import build
+from dynascope.engine.lane_state import Lane
+from dynascope.engine.lanes import shares
+from dynascope.engine.loop_inputs import LoopInputs
+from dynascope.engine.memory import peak
+from dynascope.engine.traces import forget_old_traces
+from dynascope.runtime.cores import cores
+from dynascope.runtime.memory import refuse_above
+from dynascope.runtime.quick_compile import quick_compile_options
 
 # Matrices up to this size are vmapped over lanes, larger ones are mapped, one lane after
 # the other: XLA's batched product is slower than separate ones from there on (measured in
@@ -27,24 +34,53 @@ LARGEST_VMAPPED = {"float32": 24, "float64": 24}
 class Program(NamedTuple):
     """The compiled functions of one skeleton."""
 
+    shared: Callable  # the data that all lanes share, or None
     prepare: Callable
     advance: Callable
     mapped: bool
-    row_bytes: int  # of what the probes of one lane see in one look
+    row_bytes: int  # of what the probes of one lane measure at one step
+    params_bytes: int  # of the parameters of one lane
+    lane_bytes: int  # of everything that one lane keeps
+    moved_bytes: int  # of what a call gives back anew for one lane: all but its data
+    work_bytes: int  # of what a gradient or a measurement of one lane writes meanwhile
+    shared_bytes: int  # of the data that all lanes share
+    devices: int  # that the lanes are spread over
+
+    def refuse_too_many(self, lanes: int) -> None:
+        """Raise `BadInput`, with the number, for lanes that do not fit into memory."""
+        needed = self.needed_bytes(lanes)
+        refuse_above(needed, "this experiment", "samples, widths, seeds or grid points")
+
+    def needed_bytes(self, lanes: int) -> int:
+        """What a call of the loop holds: lanes before and after it, and what it works on."""
+        at_once = min(self.devices, lanes) if self.mapped else lanes
+        kept = self.shared_bytes + lanes * (self.lane_bytes + self.moved_bytes)
+        return kept + at_once * self.work_bytes
 
 
 _PROGRAMS: dict[tuple, Program] = {}
 _LOCK = Lock()
 
 
-def program(lanes: Lanes, dtype: str) -> Program:
-    """The compiled functions for these lanes; the same object for the same skeleton."""
+def program(inputs: LoopInputs) -> Program:
+    """The compiled functions for these lanes; the same object for the same skeleton.
+
+    A program with code of the user's own serves one signature, so that it is never traced
+    again: what the code reads may have changed by then. Where code is unknown, none is kept.
+    """
+    lanes, dtype = inputs.lanes, inputs.dtype
     devices = shares(len(lanes.seeds), usable_devices())
-    key = (lanes.skeleton, lanes.batched, dtype, devices)
+    what = inputs.signature if lanes.codes else (lanes.skeleton, lanes.batched, dtype)
+    key = (*what, devices)
     with _LOCK:  # experiments may be compiled on several threads
-        if key not in _PROGRAMS:
-            _PROGRAMS[key] = _program(lanes.bare, lanes.batched, dtype, devices)
-        return _PROGRAMS[key]
+        if key in _PROGRAMS:
+            return _PROGRAMS[key]
+        if forget_old_traces(lanes.codes):
+            _PROGRAMS.clear()
+        made = _program(lanes.setup, lanes.batched, dtype, devices)
+        if not inputs.unknown:
+            _PROGRAMS[key] = made
+        return made
 
 
 def usable_devices() -> int:
@@ -59,12 +95,18 @@ def usable_devices() -> int:
     return 1 if jax.default_backend() == "cpu" and threads <= devices else devices
 
 
-def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> Program:
-    prepare, look, advance = build(bare, dtype)
-    jaxpr, lane = jax.make_jaxpr(prepare, return_shape=True)(leaves(bare), np.uint32(0))
+def _program(setup: Setup, batched: frozenset[str], dtype: str, devices: int) -> Program:
+    draw, prepare, measure, slope, advance = build(setup, dtype)
+    once = setup.task.shared and not any(path.startswith("task.") for path in batched)
+    shared = (lambda values: draw(values, np.uint32(0))) if once else lambda values: None
+    with naming_misfits(setup, dtype):
+        data = jax.eval_shape(shared, leaves(setup))
+        jaxpr, lane = jax.make_jaxpr(prepare, return_shape=True)(leaves(setup), np.uint32(0), data)
+        look, row = jax.make_jaxpr(measure, return_shape=True)(leaves(setup), lane, data)
+        gradient = jax.make_jaxpr(slope)(leaves(setup), lane, data)
     mapped = largest_side(lane) > LARGEST_VMAPPED[dtype]
-    row = jax.eval_shape(look, leaves(bare), lane)
-    row_bytes = sum(int(np.prod(v.shape)) * v.dtype.itemsize for v in row.values())
+    at_once = [p.jaxpr for p in (gradient, look)]
+    row_bytes, params_bytes = bytes_of(row), bytes_of(lane.state.params)
 
     def over_lanes(one: Callable) -> Callable:
         def call(values: dict, lanes: tuple, *shared: Any) -> Any:
@@ -102,8 +144,18 @@ def _program(bare: Bare, batched: frozenset[str], dtype: str, devices: int) -> P
 
         return jax.jit(spread, compiler_options=options)
 
-    first = sharded(over_lanes(prepare), 0, polish(jaxpr.jaxpr))
-    return Program(first, sharded(over_lanes(advance), 4), mapped, row_bytes)
+    first = sharded(over_lanes(prepare), 1, quick_compile_options(jaxpr.jaxpr))
+    return Program(
+        shared, first, sharded(over_lanes(advance), 5), mapped, row_bytes, params_bytes,
+        bytes_of(lane), bytes_of(lane._replace(data=None)), max(peak(p) for p in at_once),
+        bytes_of(data), devices,
+    )  # fmt: skip
+
+
+def bytes_of(tree: Any) -> int:
+    """What the arrays of a tree take."""
+    leaves_ = jax.tree.leaves(tree)
+    return sum(math.prod(a.shape) * getattr(a.dtype, "itemsize", 8) for a in leaves_)
 
 
 def largest_side(lane: Lane) -> int:

@@ -1,9 +1,9 @@
-"""When to look: policies that turn the length of a run into the places to measure at.
+"""When to measure: policies that turn the length of a run into the steps to record.
 
-For discrete dynamics a place is a step, for flows a time. The first (untrained) and the
-last place are always among them.
+For flows they are times. The first (untrained) and the last one are always among them.
+`Stop` and `Keep`, which look at what is recorded, are found here too.
 
-To add one: derive from `Record` and write `places`.
+To add one: derive from `Record` and write `recorded_at`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,23 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.spec import Spec, static_field
+from dynascope.engine.keeping import Keep
+from dynascope.engine.stopping import Stop
+
+__all__ = ["At", "Evenly", "Every", "Keep", "LogSpaced", "OnChange", "Record", "Stop"]
 
 
 @dataclass(frozen=True)
 class Record(Spec):
-    """When to look."""
+    """When to measure."""
 
-    def places(self, end: float, discrete: bool) -> np.ndarray:
-        """Ascending places from 0 to `end`, both included; whole numbers if discrete."""
+    def recorded_at(self, end: float, discrete: bool) -> np.ndarray:
+        """Ascending steps or times from 0 to `end`, both included; whole numbers if discrete."""
         raise NotImplementedError
 
     @property
     def watches(self) -> str | None:
-        """The variable that decides which places are kept; None where all are."""
+        """The variable that decides which rows are kept; None where all are."""
         return None
 
     def keep(self, values: np.ndarray, last: np.ndarray | None) -> np.ndarray:
@@ -42,19 +46,18 @@ class Record(Spec):
         return np.ones(values.shape[1], bool)
 
 
-def _tidy(places: np.ndarray, end: float, discrete: bool) -> np.ndarray:
+def _tidy(chosen: np.ndarray, end: float, discrete: bool) -> np.ndarray:
     """Sorted, without repeats, whole where they must be, with both ends."""
-    places = np.concatenate([[0.0], places, [end]])
-    places = np.rint(places).astype(np.int64) if discrete else places
-    return np.unique(places)
+    chosen = np.concatenate([[0.0], chosen, [end]])
+    return np.unique(np.rint(chosen).astype(np.int64) if discrete else chosen)
 
 
 @dataclass(frozen=True)
 class Evenly(Record):
-    """At most `points` places, evenly spaced.
+    """At most `points` steps or times, evenly spaced.
 
     Example:
-        >>> Evenly(5).places(100, discrete=True).tolist()
+        >>> Evenly(5).recorded_at(100, discrete=True).tolist()
         [0, 25, 50, 75, 100]
     """
 
@@ -65,8 +68,8 @@ class Evenly(Record):
         if self.points < 2:
             raise bad("points", self.points, "at least 2: the first and the last")
 
-    def places(self, end: float, discrete: bool) -> np.ndarray:
-        """Evenly spaced places; a whole stride for steps, so that spacing is exactly even."""
+    def recorded_at(self, end: float, discrete: bool) -> np.ndarray:
+        """Evenly spaced; a whole stride for steps, so that spacing is exactly even."""
         if not discrete:
             return _tidy(np.linspace(0, end, self.points), end, discrete)
         stride = max(1, int(np.ceil(end / (self.points - 1))))
@@ -84,7 +87,7 @@ class Every(Record):
         if not 0 < self.interval < float("inf"):
             raise bad("interval", self.interval, "a finite number above 0")
 
-    def places(self, end: float, discrete: bool) -> np.ndarray:
+    def recorded_at(self, end: float, discrete: bool) -> np.ndarray:
         """Multiples of the interval, and the end."""
         if discrete and self.interval != int(self.interval):
             raise bad("interval", self.interval, "a whole number of steps")
@@ -93,7 +96,7 @@ class Every(Record):
 
 @dataclass(frozen=True)
 class LogSpaced(Record):
-    """About `points` places, evenly spaced in the logarithm from `first` to the end."""
+    """About `points` steps or times, evenly spaced in the logarithm from `first` to the end."""
 
     points: int = 200
     first: float = static_field(1.0)
@@ -105,10 +108,10 @@ class LogSpaced(Record):
         if not 0 < self.first < float("inf"):
             raise bad("first", self.first, "a finite number above 0")
 
-    def places(self, end: float, discrete: bool) -> np.ndarray:
+    def recorded_at(self, end: float, discrete: bool) -> np.ndarray:
         """A geometric grid, with 0 before it."""
         if self.first >= end:
-            raise bad("first", self.first, f"a place before the end, {end}")
+            raise bad("first", self.first, f"a step or time before the end, {end}")
         return _tidy(np.geomspace(self.first, end, self.points), end, discrete)
 
 
@@ -118,11 +121,11 @@ class At(Record):
 
     at: tuple[float, ...] = static_field(())
 
-    def places(self, end: float, discrete: bool) -> np.ndarray:
-        """The given places."""
+    def recorded_at(self, end: float, discrete: bool) -> np.ndarray:
+        """The given steps or times."""
         outside = [p for p in self.at if not 0 <= p <= end]
         if outside:
-            raise bad("at", outside[0], f"places from 0 to {end}")
+            raise bad("at", outside[0], f"steps or times from 0 to {end}")
         if discrete and any(p != int(p) for p in self.at):
             raise bad("at", self.at, "whole numbers of steps")
         return _tidy(np.asarray(self.at, float), end, discrete)
@@ -130,7 +133,7 @@ class At(Record):
 
 @dataclass(frozen=True)
 class OnChange(Record):
-    """Looks every `interval` steps, keeps what is new: a change of `of` by a share `by`.
+    """Measures every `interval` steps, keeps what is new: a change of `of` by a share `by`.
 
     A row is kept if the watched variable has changed in any lane by more than `by` times its
     last kept value; the first and the last row are always kept. Long plateaus then cost
@@ -157,9 +160,9 @@ class OnChange(Record):
         """The variable whose changes count."""
         return self.of
 
-    def places(self, end: float, discrete: bool) -> np.ndarray:
-        """Where to look: multiples of the interval."""
-        return Every(self.interval).places(end, discrete)
+    def recorded_at(self, end: float, discrete: bool) -> np.ndarray:
+        """Multiples of the interval, and the end."""
+        return Every(self.interval).recorded_at(end, discrete)
 
     def keep(self, values: np.ndarray, last: np.ndarray | None) -> np.ndarray:
         """Rows that differ enough from the last kept one."""

@@ -6,7 +6,6 @@ what the difference costs on a given target; before any training.
 
 from dynascope.graphs.classes import count_classes, partitions
 from dynascope.graphs.conversion import as_graph, union
-from dynascope.graphs.describing import describe
 from dynascope.graphs.distinguishing import Distinction, distinguish
 from dynascope.graphs.family import families
 from dynascope.graphs.floor import class_floor
@@ -21,7 +20,6 @@ __all__ = [
     "as_graph",
     "class_floor",
     "count_classes",
-    "describe",
     "distinguish",
     "families",
     "from_edges",

@@ -1,4 +1,4 @@
-"""Two communities in a sparse random graph: the sampler, spectral answers, and their score."""
+"""Two communities in a sparse random graph: spectral answers, and their score."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse import csgraph
 
-from dynascope.core.errors import bad
 from dynascope.graphs.conversion import as_graph
-from dynascope.graphs.graph import Graph, from_edges
+from dynascope.graphs.graph import Graph
 from dynascope.graphs.operators import bethe_hessian
 
 # (inside, across) expected degrees parts p and q of the five hardnesses, rank 1 the hardest;
@@ -27,31 +26,6 @@ def signal_to_noise(inside: float, across: float) -> float:
         [0.75, 0.998, 1.333, 2.083, 3.0]
     """
     return (inside - across) ** 2 / (2 * (inside + across))
-
-
-def block_model(
-    nodes: int, inside: float, across: float, random: np.random.Generator
-) -> tuple[Graph, np.ndarray]:
-    """A graph with two communities of equal size: edges with probability p/n and q/n.
-
-    Args:
-        nodes: n, an even number.
-        inside: p.
-        across: q.
-        random: The source of randomness.
-
-    Returns:
-        The graph and (nodes,) its communities 0 and 1; the first half is community 0.
-    """
-    if nodes < 2 or nodes % 2:
-        raise bad("nodes", nodes, "an even number of at least 2")
-    if not 0 <= min(inside, across) <= max(inside, across) <= nodes:
-        raise bad("block model", (inside, across), f"numbers from 0 to {nodes}")
-    community = np.repeat([0, 1], nodes // 2)
-    same = community[:, None] == community[None, :]
-    chance = np.where(same, inside, across) / nodes
-    joined = np.triu(random.random((nodes, nodes)) < chance, k=1)
-    return from_edges(np.argwhere(joined), nodes), community
 
 
 def overlap(answer: Any, truth: Any) -> float:

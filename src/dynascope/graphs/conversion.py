@@ -1,6 +1,6 @@
 """Graphs from what people hold in Python, and several graphs as one.
 
-Everything in this room takes a `Graph`, a networkx graph, a scipy sparse matrix or a square
+Everything in this package takes a `Graph`, a networkx graph, a scipy sparse matrix or a square
 numpy array.
 """
 

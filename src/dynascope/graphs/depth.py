@@ -7,6 +7,8 @@ from numbers import Integral
 
 from dynascope.core.errors import bad
 
+MOST = 100_000  # no colouring of a graph that fits into memory is refined longer
+
 
 def one_depth(depth: object, least: int = 0) -> int:
     """A depth of at least `least`, checked.
@@ -15,9 +17,11 @@ def one_depth(depth: object, least: int = 0) -> int:
         >>> one_depth(3)
         3
     """
-    if not isinstance(depth, Integral) or isinstance(depth, bool) or depth < least:
-        raise bad("depth", depth, f"a whole number of at least {least}")
-    return int(depth)
+    whole = isinstance(depth, Integral) and not isinstance(depth, bool)
+    number = int(depth) if whole else -1  # type: ignore[call-overload]
+    if not whole or not least <= number <= MOST:
+        raise bad("depth", depth, f"a whole number of at least {least}, at most {MOST:,}")
+    return number
 
 
 def several_depths(depth: int | Iterable[int]) -> tuple[list[int], bool]:

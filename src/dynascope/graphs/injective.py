@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 import numpy as np
 
 from dynascope.core.errors import bad
-from dynascope.graphs.conversion import as_graph
 from dynascope.graphs.graph import Graph
 from dynascope.graphs.operators import BYTES_ALLOWED
 from dynascope.graphs.powers import Power, big_product
@@ -81,22 +79,3 @@ def _refuse_large(graph: Graph, depth: int) -> None:
             f"it would need {size / 1e9:.1f} GB: without features depth 1 separates exactly "
             "what family wl separates at depth 2, use that",
         )
-
-
-def degree_signature(graph: Any) -> tuple[tuple[int, ...], ...]:
-    """The identifier of Lemma A.5: each node's multiset of neighbour degrees above a bar.
-
-    The bar is the r-th largest degree, r = floor(3 log2 n). It identifies almost every graph
-    in the limit of many nodes; small graphs may share it.
-
-    Example:
-        >>> import networkx as nx
-        >>> degree_signature(nx.star_graph(3))
-        ((), (3,), (3,), (3,))
-    """
-    graph = as_graph(graph)
-    rank = min(graph.nodes, max(1, math.floor(3 * math.log2(graph.nodes))))
-    bar = np.sort(graph.degrees)[-rank]
-    step = graph.adjacency
-    around = np.split(graph.degrees[step.indices], step.indptr[1:-1])
-    return tuple(sorted(tuple(sorted(d[d > bar].tolist())) for d in around))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dynascope.core.errors import bad
+from dynascope.core.npy import read_npy
 from dynascope.graphs.edge_lists import at_line, content_lines, first_line
 
 
@@ -34,8 +35,9 @@ def read_values(path: str | Path, count: int) -> np.ndarray:
 
 def _from_npy(path: Path) -> np.ndarray:
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        with path.open("rb") as file:
+            return read_npy(file)
+    except (ValueError, OSError) as error:
         wanted = "an array of numbers or text"
         raise bad("file", path.name, wanted, first_line(error)) from None
 

@@ -1,4 +1,4 @@
-"""Rooted trees: unrolled neighbourhoods, full m-ary trees, and a family with equal features.
+"""Rooted trees: full m-ary trees, and a family with equal features.
 
 Words: m is `branching`, the number of children of every inner node; K is `depth`.
 """
@@ -6,37 +6,11 @@ Words: m is `branching`, the number of children of every inner node; K is `depth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from dynascope.core.errors import bad
-from dynascope.graphs.conversion import as_graph
 from dynascope.graphs.graph import Graph, from_edges
-
-
-def aggregation_tree(graph: Any, root: int, depth: int, features: Any = None) -> tuple:
-    """The unrolled neighbourhood of a node: (feature, subtrees in order), exponentially large.
-
-    The children of a tree node are all neighbours of its image, the parent's among them. Two
-    nodes have equal trees of depth k exactly when k rounds of refinement give one colour.
-
-    Example:
-        >>> import networkx as nx
-        >>> aggregation_tree(nx.path_graph(3), 0, 2)
-        (0, ((0, ((0, ()), (0, ()))),))
-    """
-    graph = as_graph(graph)
-    step = graph.adjacency
-    values = [0] * graph.nodes if features is None else list(features)
-
-    def unroll(node: int, left: int) -> tuple:
-        if left == 0:
-            return values[node], ()
-        around = step.indices[step.indptr[node] : step.indptr[node + 1]].tolist()
-        return values[node], tuple(sorted(unroll(j, left - 1) for j in around))
-
-    return unroll(root, depth)
 
 
 def full_tree(branching: int, depth: int) -> Graph:

@@ -6,8 +6,7 @@ not listed. Counts are 64-bit words as long as they fit and Python integers afte
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.graphs.conversion import as_graph
 from dynascope.graphs.graph import Graph
-from dynascope.graphs.operators import inverse_degree
 from dynascope.graphs.powers import LARGEST_WORD, big_product
 
 
@@ -102,76 +100,3 @@ def _step(graph: Graph, count: np.ndarray) -> np.ndarray:
     if largest > LARGEST_WORD or count.dtype == object:
         return big_product(graph.adjacency, count.astype(object))
     return graph.adjacency @ count
-
-
-def walks_from(graph: Any, root: int, length: int) -> Iterator[tuple[int, ...]]:
-    """Every walk of a length from a root, one by one: exponentially many.
-
-    Example:
-        >>> import networkx as nx
-        >>> list(walks_from(nx.path_graph(3), 0, 2))
-        [(1, 0), (1, 2)]
-    """
-    graph = as_graph(graph)
-    step = graph.adjacency
-
-    def onward(walk: tuple[int, ...], left: int) -> Iterator[tuple[int, ...]]:
-        if left == 0:
-            yield walk[1:]
-            return
-        for node in step.indices[step.indptr[walk[-1]] : step.indptr[walk[-1] + 1]].tolist():
-            yield from onward((*walk, node), left - 1)
-
-    yield from onward((root,), length)
-
-
-def sum_over_walks(
-    graph: Any, root: int, length: int, values: Any, left: float = 0.5, right: float = 0.5
-) -> float:
-    """The right-hand side of (2.6): entry `root` of (D^-left A D^-right)^length values.
-
-    Each walk contributes d_root^-left, d^-(left + right) for every node on the way,
-    d_end^-right, and the value at its end.
-
-    Example:
-        >>> import networkx as nx
-        >>> sum_over_walks(nx.cycle_graph(5), 0, 3, [1.0] * 5, left=0, right=1)
-        1.0
-    """
-    graph = as_graph(graph)
-    on_the_way = inverse_degree(graph.degrees, left) * inverse_degree(graph.degrees, right)
-    first = inverse_degree(graph.degrees, left)[root]
-    last = inverse_degree(graph.degrees, right) * np.asarray(values)
-    terms = (
-        np.prod(on_the_way[list(walk[:-1])]) * last[walk[-1]]
-        for walk in walks_from(graph, root, length)
-    )
-    return float(first * sum(terms))
-
-
-def walk_types(graph: Any, root: int, length: int, features: Any) -> Counter:
-    """How many walks of each type: degrees on the way (a multiset), end degree, end feature.
-
-    These numbers determine what any power of a normalised adjacency sees (Prop 2.4). The
-    walks are not listed one by one; those that agree so far are counted together.
-
-    Example:
-        >>> import networkx as nx
-        >>> walk_types(nx.path_graph(3), 0, 2, "aab") == Counter(
-        ...     {((2,), 1, "a"): 1, ((2,), 1, "b"): 1})
-        True
-    """
-    graph = as_graph(graph)
-    degrees, step = graph.degrees.tolist(), graph.adjacency
-    ways: Counter = Counter({((), root): 1})
-    for position in range(length):
-        onward: Counter = Counter()
-        for (seen, node), count in ways.items():
-            passed = tuple(sorted((*seen, degrees[node]))) if position else seen
-            for next_node in step.indices[step.indptr[node] : step.indptr[node + 1]].tolist():
-                onward[passed, next_node] += count
-        ways = onward
-    types: Counter = Counter()
-    for (seen, node), count in ways.items():
-        types[seen, degrees[node], features[node]] += count
-    return types

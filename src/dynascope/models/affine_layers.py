@@ -55,8 +55,9 @@ def draw_layer(
 def scaled_product(
     x: jax.Array, weight: jax.Array, parameterization: Parameterization
 ) -> jax.Array:
-    """W x for rows x, divided by sqrt(inputs) in the scaling of the tangent kernel."""
-    product = x @ weight.T
+    """W x for one x or for rows, divided by sqrt(inputs) in the scaling of the tangent kernel."""
+    # The same numbers; but XLA copies the matrix for a row from the left, forwards and back.
+    product = weight @ x if x.ndim == 1 else x @ weight.T
     return product / weight.shape[1] ** 0.5 if parameterization == "ntk" else product
 
 

@@ -21,11 +21,11 @@ class CNN(Model):
 
     Inputs are vectors, read as an array of `shape` with the channels last (row-major). In the
     scaling "ntk" a convolution is over sqrt(channels x window size) and the last map over
-    sqrt(its inputs), 004 (A.15) and (C.6) with the printed index limits put right.
+    sqrt(its inputs), zhu2024 (A.15) and (C.6) with the printed index limits put right.
 
     Args:
         depth: Number of weight arrays.
-        channels: Channels of every hidden layer; the width of 004 A.5.
+        channels: Channels of every hidden layer; the width of zhu2024 A.5.
         window: Side of the window.
         shape: (length, channels) or (height, width, channels) of the input; None is a line
             with one channel.

@@ -1,4 +1,4 @@
-"""Networks on any directed acyclic graph, 004 Definition 2.2.2, evaluated layer by layer."""
+"""Networks on any directed acyclic graph, zhu2024 Definition 2.2.2, evaluated layer by layer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Dag(Model):
         edges: Pairs (from, to) of names, a networkx DiGraph, or a `Wiring`.
         vertices: Further vertices, or an order of them; taken from a networkx graph.
         skips: Pairs (from, to): the value of `from` is added to that of the hidden vertex
-            `to`, with no weight, 004 (A.12); `from` must be in an earlier layer.
+            `to`, with no weight, zhu2024 (A.12); `from` must be in an earlier layer.
         activation: That of hidden vertices.
         output_activation: That of output vertices; anything but "linear" undoes the
             transition to linearity.
@@ -129,7 +129,7 @@ def evaluate(
     activation: Callable,
     output_activation: Callable,
 ) -> jax.Array:
-    """The outputs at x, (..., inputs); every product is over sqrt(in-degree), 004 (2.2)."""
+    """The outputs at x, (..., inputs); every product is over sqrt(in-degree), zhu2024 (2.2)."""
     values, outputs = x, []
     for plan, weight in zip(layers, weights, strict=True):
         mask = jnp.asarray(plan.mask, weight.dtype)

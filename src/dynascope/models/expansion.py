@@ -2,7 +2,7 @@
 
 `linearize` and `quadratize` take any JAX function f(params, x). Derivatives are nested
 forward mode (the jvp of a jvp), so no Jacobian or Hessian is formed and every primitive has
-a rule. At a ReLU's kink jax takes the derivative 0 where 004 takes 1; that differs only
+a rule. At a ReLU's kink jax takes the derivative 0 where zhu2024 takes 1; that differs only
 where a pre-activation is exactly 0 and its input is not.
 """
 
@@ -19,13 +19,13 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
 from dynascope.models.mlp import MLP
-from dynascope.numerics.precision import foreign
+from dynascope.runtime.precision import foreign
 
 Function = Callable[[Any, Any], Any]
 
 
 def linearize(f: Function, params: Any) -> Function:
-    """The first-order expansion of f around `params`: f(w0) + f'(w0) (w - w0), 004 (2.9).
+    """The first-order expansion of f around `params`: f(w0) + f'(w0) (w - w0), zhu2024 (2.9).
 
     Args:
         f: Any JAX function f(params, x); its output may be any tree of arrays.
@@ -43,7 +43,7 @@ def linearize(f: Function, params: Any) -> Function:
 
 
 def quadratize(f: Function, params: Any) -> Function:
-    """The second-order expansion of f around `params`, 004 (3.2); see `linearize`.
+    """The second-order expansion of f around `params`, zhu2024 (3.2); see `linearize`.
 
     Example:
         >>> g = quadratize(lambda w, x: x * w**3, jnp.array(2.0))
@@ -113,6 +113,10 @@ class Linearized(Model):
 
     model: Model = MLP()
 
+    def accepts(self, kind: str) -> bool:
+        """What the expanded model can read."""
+        return self.model.accepts(kind)
+
     def build(self, input_size: int, output_size: int) -> Network:
         """The pure functions for a task's sizes."""
         return _network(self.model.build(input_size, output_size), first_order)
@@ -122,13 +126,17 @@ class Linearized(Model):
 class Quadratized(Model):
     """The quadratic model of another model around that model's own start; see `Linearized`.
 
-    For a two-layer ReLU network it is the network with its gates frozen, 004 (3.10).
+    For a two-layer ReLU network it is the network with its gates frozen, zhu2024 (3.10).
 
     Args:
         model: What is expanded.
     """
 
     model: Model = MLP()
+
+    def accepts(self, kind: str) -> bool:
+        """What the expanded model can read."""
+        return self.model.accepts(kind)
 
     def build(self, input_size: int, output_size: int) -> Network:
         """The pure functions for a task's sizes."""

@@ -1,7 +1,7 @@
 """Graph-augmented MLPs: features propagated through fixed operators, then an MLP at each node.
 
 GNN-D2: nothing between graph and MLP is learned. `sgc`, `gfn` and `sign` are the named members
-of the family (002, A.2).
+of the family (chen2025, A.2).
 """
 
 from __future__ import annotations

@@ -9,9 +9,11 @@ from typing import Literal
 import jax
 
 from dynascope.core.errors import bad
+from dynascope.core.spec import later_field
 from dynascope.models.activations import ACTIVATIONS, Activation
 from dynascope.models.affine_layers import Layer, Parameterization, draw_layer, scaled_product
 from dynascope.models.base import Model, Network
+from dynascope.numerics.small_products import product
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,10 @@ class MLP(Model):
         init_scale: Factor on the start.
         parameterization: "pytorch" starts uniform within 1/sqrt(inputs of the layer), offsets
             too. "ntk" starts with standard normal numbers and divides every product by
-            sqrt(inputs), 004 (A.4), (C.6); there is no factor sqrt(2).
+            sqrt(inputs), zhu2024 (A.4), (C.6); there is no factor sqrt(2).
         output_weights: "drawn" like the others, or "signs": plus or minus `init_scale` times
-            the bound of the layer (1 in "ntk"), as 004 chapter 3 starts its second layer.
+            the bound of the layer (1 in "ntk"), as zhu2024 chapter 3 starts its second layer.
+        fixed_output: Whether the last layer stays as it is (zhu2024 Fig. 4.5).
 
     Example:
         >>> network = MLP(depth=3, width=5, activation="linear").build(2, 2)
@@ -47,6 +50,7 @@ class MLP(Model):
     init_scale: float = 1.0
     parameterization: Parameterization = "pytorch"
     output_weights: Literal["drawn", "signs"] = "drawn"
+    fixed_output: bool = later_field(False)
 
     def check(self) -> None:
         """Raise for sizes below one."""
@@ -78,19 +82,21 @@ class MLP(Model):
 
         def apply(params: list[Layer], x: jax.Array) -> jax.Array:
             for i, layer in enumerate(params):
+                if self.fixed_output and i + 1 == self.depth:
+                    layer = jax.lax.stop_gradient(layer)
                 x = scaled_product(x, layer["weight"], self.parameterization)
                 x = x + layer["bias"] if self.has_bias else x
                 x = act(x) if i + 1 < self.depth else x
             return x
 
         def matrix(params: list[Layer]) -> tuple[jax.Array, jax.Array | None]:
-            product, offset = effective(params[0]["weight"]), params[0].get("bias")
+            whole, offset = effective(params[0]["weight"]), params[0].get("bias")
             for layer in params[1:]:
                 weight = effective(layer["weight"])
-                product = weight @ product
+                whole = product(weight, whole)
                 if offset is not None:
-                    offset = weight @ offset + layer["bias"]
-            return product, offset
+                    offset = product(weight, offset[:, None])[:, 0] + layer["bias"]
+            return whole, offset
 
         def effective(weight: jax.Array) -> jax.Array:
             return weight / weight.shape[1] ** 0.5 if self.parameterization == "ntk" else weight

@@ -1,7 +1,7 @@
 """Two-layer ReLU networks with moving or frozen gates, and general quadratic models.
 
 With its gates frozen at the start, the two-layer ReLU network *is* its own second-order
-expansion in the parameters (004 (3.10), the neural quadratic model): ReLU is linear within a
+expansion in the parameters (zhu2024 (3.10), the neural quadratic model): ReLU is linear within a
 gate, so the network is bilinear in its two layers. No Hessian is needed.
 """
 
@@ -71,7 +71,7 @@ class TwoLayerReLU(Model):
 
 @dataclass(frozen=True)
 class QuadraticModel(Model):
-    """g = w^T x / |x| + gamma w^T S w / 2 with S = diag(1 or -1) and w ~ N(0, I) (004 (3.3)).
+    """g = w^T x / |x| + gamma w^T S w / 2 with S = diag(1 or -1) and w ~ N(0, I) (zhu2024 (3.3)).
 
     The signs of S are drawn with the weights and never move. The tangent kernel of one example
     is |x / |x| + gamma S w|^2, close to 1 for a small gamma.

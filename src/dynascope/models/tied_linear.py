@@ -17,18 +17,19 @@ from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
 from dynascope.models.linear import expect_shape
 from dynascope.numerics.draws import normal, uniform
+from dynascope.numerics.small_products import product
 
 
 @jax.custom_jvp
 def gram(u: jax.Array) -> jax.Array:
     """U U^T, with a derivative that costs one product instead of two."""
-    return u @ u.T
+    return product(u, u.T)
 
 
 @gram.defjvp
 def _gram_jvp(primals: tuple, tangents: tuple) -> tuple[jax.Array, jax.Array]:
     (u,), (du,) = primals, tangents
-    half = du @ u.T
+    half = product(du, u.T)
     return gram(u), half + half.T
 
 

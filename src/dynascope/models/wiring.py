@@ -1,6 +1,6 @@
 """The graph of a feedforward network: vertices in layers, and which of them feed which.
 
-004 Definitions 2.2.1, 2.2.5 and 2.2.7: a vertex's layer is the length of the longest path to
+zhu2024 Definitions 2.2.1, 2.2.5 and 2.2.7: a vertex's layer is the length of the longest path to
 it from an input, and the width is the smallest in-degree from the second layer on.
 """
 

@@ -12,7 +12,7 @@ from dynascope.models.wiring import Edge, Vertex, Wiring, wire
 
 
 def fully_connected(sizes: Sequence[int]) -> Wiring:
-    """Every layer reads all of the layer before it, 004 (A.4).
+    """Every layer reads all of the layer before it, zhu2024 (A.4).
 
     Args:
         sizes: Vertices of every layer, the inputs first.
@@ -26,7 +26,7 @@ def fully_connected(sizes: Sequence[int]) -> Wiring:
 
 
 def densely_connected(sizes: Sequence[int]) -> Wiring:
-    """Every layer reads all layers before it, the inputs too: DenseNet, 004 (A.5), (A.6).
+    """Every layer reads all layers before it, the inputs too: DenseNet, zhu2024 (A.5), (A.6).
 
     Example:
         >>> densely_connected((3, 8, 5, 1)).width  # the second layer reads 3 + 8
@@ -38,7 +38,7 @@ def densely_connected(sizes: Sequence[int]) -> Wiring:
 def bypassed(sizes: Sequence[int], layer: int) -> Wiring:
     """Fully connected, and the vertices after a narrow `layer` also read the one before it.
 
-    004 A.6: wide connections around a narrow layer give its readers a large in-degree again.
+    zhu2024 A.6: wide connections around a narrow layer give its readers a large in-degree again.
 
     Example:
         >>> bypassed((3, 8, 2, 8, 1), 2).width  # without the bypass it is 2
@@ -52,7 +52,7 @@ def bypassed(sizes: Sequence[int], layer: int) -> Wiring:
 
 
 def drop_edges(net: Wiring, probability: float, seed: int) -> Wiring:
-    """Every edge removed with a probability, once and for all; 004 A.1, Fig. 2.2.
+    """Every edge removed with a probability, once and for all; zhu2024 A.1, Fig. 2.2.
 
     A vertex that would lose all edges that feed it keeps one of them, and a hidden vertex
     one that reads it, lest they become inputs and outputs. The printed rule keeps with the
@@ -84,7 +84,7 @@ def _keep_readers(net: Wiring, chances: list[np.ndarray], kept: list[np.ndarray]
 
 
 def narrow_vertices(net: Wiring, layer: int, count: int, in_degree: int, seed: int) -> Wiring:
-    """The first `count` vertices of a layer keep only `in_degree` of their edges; 004 Fig. 2.3."""
+    """The first `count` vertices of a layer keep `in_degree` of their edges; zhu2024 Fig. 2.3."""
     random = np.random.default_rng(seed)
     masks = [mask.copy() for mask in net.masks]
     for row in masks[layer - 1][:count]:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dynascope.numerics.precision import foreign
+from dynascope.runtime.precision import foreign
 
 
 def derivative(f: Callable, order: int = 1) -> Callable:

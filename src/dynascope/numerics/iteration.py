@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dynascope.numerics.derivatives import derivative
-from dynascope.numerics.precision import foreign
+from dynascope.runtime.precision import foreign
 
 
 @partial(jax.jit, static_argnums=0)

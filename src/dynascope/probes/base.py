@@ -1,7 +1,9 @@
 """The Probe interface: measures one quantity on a snapshot, never moves parameters.
 
-To add one: derive a frozen dataclass from `Probe`, set `quantity`, and write `measure`; or from
-`WarmProbe`, which starts from its last answer, and write `memory` and `remeasure`.
+To add one: derive from `Probe`, give `name` and write `measure`. A probe of dynascope names a
+`quantity` of the shared vocabulary instead, which also has symbol, unit and axes. One that starts
+from its last answer derives from `WarmProbe` and writes `memory` and `remeasure`; one that sees
+every step with its batch derives from `StepProbe` and writes `observe` too.
 The docstring states assumptions, cost, and when the probe misleads.
 """
 
@@ -19,7 +21,7 @@ from dynascope.tasks.base import Predict, Task
 
 
 class Snapshot(NamedTuple):
-    """What a probe may look at: everything about one lane at one moment."""
+    """What a probe may use: everything about one lane at one moment."""
 
     task: Task
     network: Network
@@ -35,9 +37,21 @@ class Snapshot(NamedTuple):
 
 @dataclass(frozen=True)
 class Probe(Spec):
-    """Measures a quantity; `name` is what it is stored as, the quantity's name by default."""
+    """Measures a quantity; `name` is what it is stored as, the quantity's name by default.
 
-    quantity: ClassVar[Quantity]
+    Example:
+        >>> class Slope(Probe):
+        ...     name = "slope"
+        ...
+        ...     def measure(self, snapshot):
+        ...         return snapshot.params["slope"]
+        >>> Slope().stored_as, Slope(name="first slope").stored_as
+        ('slope', 'first slope')
+    """
+
+    quantity: ClassVar[Quantity | None] = None
+    # When a lane that has not diverged measures NaN or infinity; "" where that cannot be.
+    undefined: ClassVar[str] = ""
 
     _: KW_ONLY
     name: str | None = None
@@ -45,11 +59,22 @@ class Probe(Spec):
     @property
     def stored_as(self) -> str:
         """The name of the variable in the run."""
-        return self.name or self.quantity.name
+        kind = self.quantity.name if self.quantity else type(self).__name__
+        # The field of an instance hides the `name = "..."` of a class that has no quantity.
+        return self.name or getattr(type(self), "name", None) or kind
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What the variable says of itself: a short name, symbol, unit and meaning."""
+        if self.quantity is None:
+            meaning = (type(self).__doc__ or "").strip().split("\n")[0]
+            return {"long_name": self.stored_as.replace("_", " "), "units": "1",
+                    "meaning": meaning}  # fmt: skip
+        return self.quantity.about(self.stored_as)
 
     def dims(self, task: Task) -> tuple[str, ...]:
-        """Names of the measured array's axes."""
-        return self.quantity.dims
+        """Names of the measured array's axes; those of an own array are found by a trial."""
+        return self.quantity.dims if self.quantity else ()
 
     def coords(self, task: Task) -> dict[str, Any]:
         """Labels along those axes, where numbers 0, 1, ... would not do."""
@@ -64,11 +89,11 @@ class Probe(Spec):
         raise NotImplementedError
 
     def memory(self, snapshot: Snapshot) -> Any:
-        """What the probe knows before its first look: arrays of fixed shape; most know nothing."""
+        """What the probe knows at first, as arrays of fixed shape; most know nothing."""
         return ()
 
     def remeasure(self, snapshot: Snapshot, memory: Any) -> tuple[jax.Array, Any]:
-        """The quantity, and the memory for the next look along the same lane.
+        """The quantity, and the memory for the next measurement along the same lane.
 
         Memory saves work and does not change what the quantity is. Checkpoints hold it.
         """
@@ -88,5 +113,30 @@ class WarmProbe(Probe):
         raise NotImplementedError
 
     def remeasure(self, snapshot: Snapshot, memory: Any) -> tuple[jax.Array, Any]:
-        """The quantity, and the memory for the next look along the same lane."""
+        """The quantity, and the memory for the next measurement along the same lane."""
+        raise NotImplementedError
+
+
+class Step(NamedTuple):
+    """One step of a lane: where it began, the batch that it saw, and where it led."""
+
+    before: Snapshot
+    batch: Any  # in the form of the samples; all of them where the rule takes no batches
+    after: Any  # parameters
+    rate: jax.Array  # the learning rate of the step
+
+    def at(self, params: Any) -> Snapshot:
+        """The snapshot with other parameters."""
+        return self.before._replace(params=params)
+
+
+@dataclass(frozen=True)
+class StepProbe(WarmProbe):
+    """A probe that sees every step, whenever it is recorded: it counts, or tells the last one.
+
+    Cost: what `observe` costs, at every step.
+    """
+
+    def observe(self, step: Step, memory: Any) -> Any:
+        """The memory after one more step."""
         raise NotImplementedError

@@ -36,11 +36,23 @@ from dynascope.probes.kernels import kernel_pairs, needs_pairs, unknown_outputs
 from dynascope.tasks.base import Task
 
 Definition = Literal["hessian", "gauss_newton", "tangent_kernel"]
-LOSSES: dict[str, Callable[[jax.Array], jax.Array]] = {
-    "mse": lambda error: jnp.mean(error**2),
-    "half": lambda error: jnp.sum(error**2) / 2,
+
+
+def _cross_entropy(outputs: jax.Array, y: jax.Array) -> jax.Array:
+    """Mean over samples of -log softmax(outputs)[class]; y is one-hot, or any distribution."""
+    return -jnp.mean(jnp.sum(y * jax.nn.log_softmax(outputs, axis=-1), axis=-1))
+
+
+LOSSES: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
+    "mse": lambda outputs, y: jnp.mean((outputs - y) ** 2),
+    "half": lambda outputs, y: jnp.sum((outputs - y) ** 2) / 2,
+    "cross_entropy": _cross_entropy,
 }
-_LOSS_WORDS = {"mse": "mean squared error over {entries}", "half": "half the sum of squared errors"}
+_LOSS_WORDS = {
+    "mse": "mean squared error over {entries}",
+    "half": "half the sum of squared errors",
+    "cross_entropy": "mean cross-entropy over {entries}",
+}
 _DEFINITION_WORDS = {
     "hessian": "2 / largest eigenvalue of the loss Hessian",
     "gauss_newton": "2 / largest eigenvalue of the Gauss-Newton matrix",
@@ -53,7 +65,7 @@ def critical_learning_rate(
     params: Any,
     x: Any,
     y: Any,
-    loss: Literal["mse", "half"] = "mse",
+    loss: Literal["mse", "half", "cross_entropy"] = "mse",
     definition: Definition = "hessian",
     batch: Any = None,
     *,
@@ -67,9 +79,12 @@ def critical_learning_rate(
         f: `f(params, x)` on a batch.
         params: A tree of floating arrays.
         x: Inputs, one row a sample.
-        y: Targets with as many numbers as `f(params, x)`.
+        y: Targets with as many numbers as `f(params, x)`; for cross-entropy also classes from
+            0, one whole number a sample.
         loss: "mse", the mean of squared errors over all samples and outputs, or "half", half
             their sum. With n samples and c outputs a rate for "half" is 2/(n c) of one for "mse".
+            "cross_entropy" of a softmax, mean over samples; the kernel alone does not give its
+            rate, so the definition is "hessian" or "gauss_newton".
         definition: "hessian", 2 / the largest eigenvalue of the loss's Hessian; "gauss_newton",
             the same without the curvature of f; "tangent_kernel", n c / largest eigenvalue of
             the kernel for "mse" and 2 / it for "half", the same number as "gauss_newton".
@@ -98,6 +113,13 @@ def critical_learning_rate(
         raise unknown("loss", str(loss), LOSSES)
     if definition not in _DEFINITION_WORDS:
         raise unknown("definition", str(definition), _DEFINITION_WORDS)
+    if loss == "cross_entropy":
+        if definition == "tangent_kernel":
+            raise bad(
+                "definition", definition, '"hessian" or "gauss_newton" for cross-entropy',
+                "its curvature in the outputs is not a multiple of the identity",
+            )  # fmt: skip
+        y = _one_hot(f, params, x, y)
     inputs, targets, seen = _rows(f, params, x, y, batch)
     shaped = targets if definition == "tangent_kernel" else params
     warm = None if start is None else _flat_start(start, shaped)
@@ -141,7 +163,7 @@ def _pairs(
     outputs = lambda p: f(p, x)  # noqa: E731
     if definition == "tangent_kernel":
         return kernel_pairs(outputs, params, 1, tolerance, most, warm)
-    measure = lambda out: LOSSES[loss](out - y)  # noqa: E731
+    measure = lambda out: LOSSES[loss](out, y)  # noqa: E731
     if definition == "hessian":
         product = hessian_product(lambda p: measure(outputs(p)), params)
     else:
@@ -149,6 +171,19 @@ def _pairs(
     vector, _ = flatten(params)
     begin = starts(1, vector.size, vector.dtype, warm)
     return top_eigenpairs(product, begin, tolerance=tolerance, max_products=most)
+
+
+def _one_hot(f: Callable, params: Any, x: Any, y: Any) -> Any:
+    """Classes as rows with a single 1; targets that are rows already as they are."""
+    targets = jnp.asarray(y)
+    if not jnp.issubdtype(targets.dtype, jnp.integer):
+        return targets
+    outputs = jax.eval_shape(f, params, jnp.asarray(x)).shape
+    if len(outputs) != 2 or targets.shape != outputs[:1]:
+        raise bad("y", f"classes of shape {targets.shape}", f"one for each row of {outputs}")
+    if targets.min() < 0 or targets.max() >= outputs[1]:
+        raise bad("y", f"class {int(targets.max())}", f"classes from 0 to {outputs[1] - 1}")
+    return jax.nn.one_hot(targets, outputs[1])
 
 
 def _rows(f: Callable, params: Any, x: Any, y: Any, batch: Any) -> tuple:
@@ -199,6 +234,7 @@ class CriticalLearningRate(WarmProbe):
     """
 
     quantity: ClassVar[Quantity] = quantities.CRITICAL_LEARNING_RATE
+    undefined = "infinite where no curvature is positive, NaN where none has converged"
 
     definition: Definition = "hessian"
     tolerance: float = static_field(TOLERANCE)

@@ -196,12 +196,13 @@ class Sharpness(WarmProbe):
     """Largest eigenvalue of the Hessian of the training objective, on the whole training set.
 
     NaN where the residual stays above `tolerance` after `max_products`: what is recorded is
-    certified. Starts from the vector of the last look. Cost: see `sharpness`, at every recorded
-    place; lanes wait for the slowest. Misleads: with batches, a step sees the curvature of its
+    certified. Starts from the vector of the last measurement. Cost: see `sharpness`, at every
+    record; lanes wait for the slowest. Misleads: with batches, a step sees the curvature of its
     batch, which is larger on average.
     """
 
     quantity: ClassVar[Quantity] = quantities.SHARPNESS
+    undefined = "NaN where the eigenvalue has not converged"
 
     tolerance: float = static_field(TOLERANCE)
     max_products: int = MAX_PRODUCTS
@@ -242,4 +243,4 @@ def check_effort(tolerance: float, max_products: int) -> None:
     if not 0 < tolerance < 1:
         raise bad("tolerance", tolerance, "a number between 0 and 1")
     if max_products < 2:
-        raise bad("max_products", max_products, "at least 2: one to look, one to certify")
+        raise bad("max_products", max_products, "at least 2: one to estimate, one to certify")

@@ -1,6 +1,6 @@
 """At the edge of stability: does the gradient oscillate, and does the valley hold it?
 
-002 section 3.7.2. Past the edge the gradient should point along the Hessian's top eigenvector,
+chen2025 section 3.7.2. Past the edge the gradient should point along the Hessian's top eigenvector,
 and the loss along it should satisfy the condition of Theorem 3.1 at the bottom of the valley
 that the step crosses. Derivatives are exact: nested forward mode, at fixed signs of ReLU inputs.
 """
@@ -27,11 +27,11 @@ from dynascope.probes.base import Snapshot, WarmProbe
 from dynascope.probes.curvature import check_effort, unknown_vector
 from dynascope.tasks.base import Task
 
-LOOKS, HALVINGS = 17, 30  # places along the step that are looked at, then bisections around one
+POINTS, HALVINGS = 17, 30  # points along the step that are tried, then bisections around one
 
 
 class Jet(NamedTuple):
-    """The loss along minus the gradient, at the lowest place of a descent step (002 Def. 5).
+    """The loss along minus the gradient, at the lowest place of a descent step (chen2025 Def. 5).
 
     Derivatives are with respect to the distance. At a place of 1 the step ends before a valley
     is crossed, and the slope is not zero.
@@ -92,10 +92,10 @@ def _line(loss: Callable, params: Any, rate: jax.Array, data: tuple) -> Jet:
 
 def _lowest(f: Callable, length: jax.Array) -> jax.Array:
     """The lowest place from 0 to `length`: the best of many, then bisection on the slope."""
-    places = length * jnp.linspace(0, 1, LOOKS, dtype=length.dtype)
+    points = length * jnp.linspace(0, 1, POINTS, dtype=length.dtype)
     # One after the other: many copies of a network side by side need no less time.
-    best = jnp.argmin(lax.map(f, places))
-    ends = places[jnp.maximum(best - 1, 0)], places[jnp.minimum(best + 1, LOOKS - 1)]
+    best = jnp.argmin(lax.map(f, points))
+    ends = points[jnp.maximum(best - 1, 0)], points[jnp.minimum(best + 1, POINTS - 1)]
     slope = derivative(f)
 
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
@@ -185,7 +185,7 @@ def _checked(learning_rate: float, params: Any) -> jax.Array:
 
 @dataclass(frozen=True)
 class EdgeOfStability(WarmProbe):
-    """Sharpness, alignment and the valley of a descent step, in one look.
+    """Sharpness, alignment and the valley of a descent step, in one measurement.
 
     Args:
         learning_rate: Of the step; that of the dynamics, which a probe does not see.
@@ -196,6 +196,7 @@ class EdgeOfStability(WarmProbe):
     """
 
     quantity: ClassVar[Quantity] = quantities.EDGE_OF_STABILITY
+    undefined = "NaN where the eigenvalue has not converged"
 
     learning_rate: float = 0.1
     tolerance: float = static_field(TOLERANCE)

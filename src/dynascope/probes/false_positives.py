@@ -10,6 +10,7 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.records import Measured
+from dynascope.numerics.intervals import of_share
 
 Null = Callable[[np.random.Generator, float], np.ndarray]
 
@@ -93,7 +94,7 @@ def false_positive_rate(
         null: Draws one null curve.
 
     Returns:
-        The rate with its spread over curves.
+        The rate with its 95 % interval.
 
     Example:
         >>> false_positive_rate(lambda curve: curve[-1] > curve[0], noise=0.001, n=10).value
@@ -103,4 +104,5 @@ def false_positive_rate(
         raise bad("noise", (noise, n), "noise that is not negative and at least one curve")
     fired = [bool(detector(null(np.random.default_rng([seed, k]), noise))) for k in range(n)]
     rate = float(np.mean(fired))
-    return Measured(rate, (rate * (1 - rate)) ** 0.5, n)
+    low, high = of_share(sum(fired), n) or (None, None)
+    return Measured(rate, (rate * (1 - rate)) ** 0.5, n, low, high, "share")

@@ -19,7 +19,7 @@ from dynascope.core.quantities import Quantity
 from dynascope.models.base import Network
 from dynascope.probes.base import Probe, Snapshot
 from dynascope.tasks.base import Task
-from dynascope.theories.entry_flow import FlowTerms, flow_terms
+from dynascope.theories.swing_by.entry_flow import FlowTerms, flow_terms
 
 
 @dataclass(frozen=True)

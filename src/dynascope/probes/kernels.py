@@ -29,11 +29,11 @@ from dynascope.numerics.eigenpairs import (
     top_eigenpairs,
 )
 from dynascope.numerics.layerwise import contract, factors, numbers_per_sample
-from dynascope.numerics.memory import available_bytes
 from dynascope.numerics.products import flatten, kernel_product
 from dynascope.probes.base import Probe, Snapshot, WarmProbe
 from dynascope.probes.certificates import Certified, certify
 from dynascope.probes.curvature import check_count, check_effort
+from dynascope.runtime.memory import available_bytes
 from dynascope.tasks.base import Task
 
 BLOCK_BYTES = 2**25  # factors of a block of samples; two blocks and their product exist at once
@@ -241,7 +241,8 @@ def pairs_of(task: Task) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct] | 
         return None
     x, y = samples
     whole = all(isinstance(a, jax.ShapeDtypeStruct) and a.shape for a in (x, y))
-    return (x, y) if whole and x.shape[0] == y.shape[0] else None
+    # Bytes of pictures are not what the model reads.
+    return (x, y) if whole and x.shape[0] == y.shape[0] and x.dtype != jnp.uint8 else None
 
 
 def needs_pairs(task: Task) -> str | None:
@@ -253,7 +254,7 @@ def needs_pairs(task: Task) -> str | None:
 class TangentKernel(Probe):
     """The whole tangent kernel on the training inputs.
 
-    Cost: see `tangent_kernel`, at every recorded place, and a matrix in every row of the
+    Cost: see `tangent_kernel`, at every record, and a matrix in every row of the
     record; for small training sets. `TangentKernelNorm` is for the others.
     """
 
@@ -279,6 +280,7 @@ class TangentKernelSpectrum(WarmProbe):
     """
 
     quantity: ClassVar[Quantity] = quantities.TANGENT_KERNEL_SPECTRUM
+    undefined = "NaN where the eigenvalue has not converged"
 
     count: int = 5
     tolerance: float = static_field(TOLERANCE)
@@ -314,6 +316,7 @@ class TangentKernelNorm(WarmProbe):
     """
 
     quantity: ClassVar[Quantity] = quantities.TANGENT_KERNEL_NORM
+    undefined = "NaN where the eigenvalue has not converged"
 
     tolerance: float = static_field(TOLERANCE)
     max_products: int = MAX_PRODUCTS

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynascope.core.errors import bad
-from dynascope.numerics.precision import foreign
+from dynascope.runtime.precision import foreign
 
 MAX_PERIOD = 64
 SPACING = float(np.finfo(np.float64).eps)

@@ -15,6 +15,16 @@ from dynascope.probes.base import Probe, Snapshot
 from dynascope.tasks.base import Task
 
 
+def needs_point(task: Task, point: tuple[float, ...] | None) -> str | None:
+    """None where there is a point to look at, given or the task's own, else what is needed."""
+    if task.offers not in (None, "vectors"):
+        return f"a task of vectors, not of {task.offers}"
+    if point is None:
+        return None if task.has_test_point else "a task with a test point, or point=(...)"
+    fits = len(point) == task.input_size
+    return None if fits else f"a point of {task.input_size} coordinates"
+
+
 @dataclass(frozen=True)
 class OutputAt(Probe):
     """f(x) at a given input, in the task's own coordinates; the test point by default.
@@ -28,9 +38,7 @@ class OutputAt(Probe):
 
     def needs(self, task: Task, network: Network) -> str | None:
         """A point of the task's size."""
-        if self.point is None or len(self.point) == task.input_size:
-            return None
-        return f"a point of {task.input_size} coordinates"
+        return needs_point(task, self.point)
 
     def measure(self, snapshot: Snapshot) -> jax.Array:
         """The output at the point."""
@@ -51,9 +59,8 @@ class InputJacobian(Probe):
 
     def needs(self, task: Task, network: Network) -> str | None:
         """A point of the task's size."""
-        if self.point is not None and len(self.point) != task.input_size:
-            return f"a point of {task.input_size} coordinates"
-        return None
+        linear = network.matrix is not None  # its Jacobian is the same everywhere
+        return None if linear and self.point is None else needs_point(task, self.point)
 
     def measure(self, snapshot: Snapshot) -> jax.Array:
         """The Jacobian matrix (output, input)."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dynascope.core.errors import bad
 from dynascope.probes.curves import SMALLEST, ignored_size
-from dynascope.theories.stages import crossing_times
+from dynascope.theories.swing_by.stages import crossing_times
 
 
 def half_times(output: ArrayLike, target: ArrayLike, times: ArrayLike) -> np.ndarray:

@@ -16,6 +16,7 @@ from dynascope.core.charts import (
     Mark,
     Panel,
     Path,
+    PictureGrid,
     Points,
     Reference,
     Scale,
@@ -30,7 +31,11 @@ LARGEST = 1e300  # beyond it the sums inside a renderer overflow
 
 @dataclass(frozen=True)
 class Frame:
-    """A panel's window in data units, its scales, and the categories of its bars."""
+    """A panel's window in data units, its scales, and the names along its axes.
+
+    `names` are the categories of bars or the columns of pictures, at 0, 1, ... on x; `rows` are
+    the rows of pictures, at 0, -1, ... on y.
+    """
 
     x: Range
     y: Range
@@ -38,6 +43,7 @@ class Frame:
     x_scale: Scale
     y_scale: Scale
     names: tuple[str, ...]
+    rows: tuple[str, ...]
     slots: dict[Bars, int]  # beside each other in every category
     empty: bool
 
@@ -51,7 +57,7 @@ def frame(panel: Panel) -> Frame:
     """
     extents = [_EXTENTS[type(m)](m, panel) for m in panel.marks]
     xs, ys, zs = (np.concatenate([np.zeros(0), *column]) for column in zip(_NOTHING, *extents))
-    heat = any(isinstance(m, Heat) for m in panel.marks)
+    heat = any(isinstance(m, Heat | PictureGrid) for m in panel.marks)
     graph = any(isinstance(m, Graph) for m in panel.marks)
     wide, high = (0.0, 0.0) if heat else (0.14, 0.14) if graph else (0.02, 0.05)
     room = 0.13 if any(isinstance(m, Span) and m.label for m in panel.marks) else 0.0
@@ -62,6 +68,7 @@ def frame(panel: Panel) -> Frame:
         x_scale=panel.x_scale,
         y_scale=panel.y_scale,
         names=_names(panel),
+        rows=next((m.rows for m in panel.marks if isinstance(m, PictureGrid)), ()),
         slots=_slots(panel),
         empty=not np.isfinite(np.concatenate([xs, ys])).any(),
     )
@@ -133,6 +140,9 @@ def _window(values: np.ndarray, scale: Scale, below: float, above: float) -> Ran
 
 
 def _names(panel: Panel) -> tuple[str, ...]:
+    grid = next((m for m in panel.marks if isinstance(m, PictureGrid)), None)
+    if grid is not None:
+        return grid.columns
     return tuple(dict.fromkeys(n for m in panel.marks if isinstance(m, Bars) for n in m.names))
 
 
@@ -164,6 +174,11 @@ def _of_heat(mark: Heat, panel: Panel) -> Extent:
     return _extent(edges(mark.x, panel.x_scale), edges(mark.y, panel.y_scale))
 
 
+def _of_pictures(mark: PictureGrid, panel: Panel) -> Extent:
+    rows, columns = mark.shape[:2]
+    return _extent((-0.5, columns - 0.5), (0.5 - rows, 0.5)) if rows and columns else _NOTHING
+
+
 def _of_reference(mark: Reference, panel: Panel) -> Extent:
     return _extent(x=[mark.at]) if mark.axis == "x" else _extent(y=[mark.at])
 
@@ -175,6 +190,7 @@ _EXTENTS: dict[type[Mark], Callable[[Any, Panel], Extent]] = {
     Heat: _of_heat,
     Bars: _of_bars,
     Graph: lambda mark, panel: _extent(mark.x, mark.y),
+    PictureGrid: _of_pictures,
     Reference: _of_reference,
     Span: lambda mark, panel: _extent(x=[mark.start, mark.end]),
 }

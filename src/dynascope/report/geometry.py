@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -157,3 +158,41 @@ def _cloud(mark: Line | Points | Path | Bars, shape: Frame) -> np.ndarray:
         ends = [np.interp(count, np.arange(len(c)), c) if len(c) else c for c in columns]
         places = np.stack(ends, axis=1)
     return _unit_point(places.T, replace(shape, z=None)).T
+
+
+def hatching(
+    cells: Any, x: Any, y: Any, x_scale: Scale, y_scale: Scale
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slanted strokes over the marked cells of a field, with gaps between them.
+
+    Args:
+        cells: 1 where a cell is to be hatched, (rows, columns).
+        x: Edges of the columns.
+        y: Edges of the rows.
+        x_scale: Of the axis, along which strokes are straight.
+        y_scale: Likewise.
+
+    Returns:
+        Both coordinates of one broken line.
+
+    Example:
+        >>> across, up = hatching([[0, 1]], [0, 1, 2], [0, 1], "linear", "linear")
+        >>> across[:2].tolist(), up[:2].tolist(), len(across)
+        ([1.75, 2.0], [0.0, 0.25], 21)
+    """
+    across: list[float] = []
+    up: list[float] = []
+    for row, column in np.argwhere(np.asarray(cells, float) == 1):
+        for start in np.arange(-0.75, 1.0, 0.25):  # of a cell: where a stroke meets its left side
+            low, high = max(0.0, -start), min(1.0, 1.0 - start)
+            across += [*_within(x, column, (low, high), x_scale), np.nan]
+            up += [*_within(y, row, (low + start, high + start), y_scale), np.nan]
+    return np.array(across, float), np.array(up, float)
+
+
+def _within(ends: Any, cell: int, shares: tuple[float, float], scale: Scale) -> list[float]:
+    """Places within a cell, as shares of its side on the axis."""
+    low, high = float(ends[cell]), float(ends[cell + 1])
+    if scale == "log":
+        return [low * (high / low) ** share for share in shares]
+    return [low + (high - low) * share for share in shares]

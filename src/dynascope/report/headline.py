@@ -1,4 +1,4 @@
-"""How to look at a headline curve so that a small rise in it can be seen.
+"""The headline: the curve of a chart that the terminal draws, and a view that shows its rise.
 
 A loss that falls from 2.4 to 0.32, rises to 0.39 and falls to 0 looks like a plain fall
 on a plain axis. The view is chosen by one rule and named in words beside the picture.
@@ -6,18 +6,63 @@ on a plain axis. The view is chosen by one rule and named in words beside the pi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
-from dynascope.core.charts import Chart, Line, Panel, Scale
-from dynascope.core.records import Headline
+from dynascope.core.charts import Chart, Line, Points, Scale
+from dynascope.core.errors import bad
 from dynascope.report.frame import drawable
 from dynascope.report.words import number
 
 SEEN = 0.15  # a rise of this share of the picture's height catches the eye
 NOTABLE = 0.002  # a rise below this share of the curve's height is noise
 TAIL = 0.02  # where the curve stays this close to its end there is nothing to see
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What the terminal draws of a headline chart: a measured curve and one over it."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    over: Line | None  # drawn over the curve: a theory, or a second measurement
+    note: str
+    name: str = "measured"
+    joined: bool = True  # a line; else separate points
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+
+
+def curve_of(chart: Chart) -> Curve:
+    """The first measured line or points of the first panel that has any, and a line over it.
+
+    Example:
+        >>> from dynascope.core.charts import Panel
+        >>> marks = (Line((0, 1), (2, 1), "loss"), Line((0, 1), (2, 0), "theory", "theory"))
+        >>> found = curve_of(Chart("loss", "Loss", "It falls.", (Panel(marks),)))
+        >>> found.y, found.over.label
+        ((2.0, 1.0), 'theory')
+    """
+    measured = [(p, m) for p in chart.panels for m in p.marks if _measured(m)]
+    if not measured:
+        raise bad("headline", chart.name, "a chart with a measured line")
+    panel, first = measured[0]
+    drawn = [m for m in panel.marks if isinstance(m, Line | Points)]
+    others = [m for m in drawn if m is not first and isinstance(m, Line)]
+    over = next((m for m in others if m.role == "theory"), next(iter(others), None))
+    labels = panel.x_label, panel.y_label
+    name, joined = first.label or "measured", isinstance(first, Line)
+    scales = panel.x_scale, panel.y_scale
+    return Curve(chart.title, *labels, first.x, first.y, over, chart.caption, name, joined, *scales)
+
+
+def _measured(mark: object) -> TypeGuard[Line | Points]:
+    return isinstance(mark, Line | Points) and mark.role == "measured"
 
 
 @dataclass(frozen=True)
@@ -32,6 +77,7 @@ class View:
     scale: Scale
     words: str = ""
     close_up: bool = False
+    x_scale: Scale = "linear"
 
 
 def largest_rise(y: np.ndarray) -> tuple[int, int] | None:
@@ -50,15 +96,21 @@ def largest_rise(y: np.ndarray) -> tuple[int, int] | None:
     return (start, end) if fell and y[end] > y[start] else None
 
 
-def view(headline: Headline) -> View:
+def view(headline: Curve) -> View:
     """The plain axis if it shows the largest rise, else a logarithmic one, else a close-up."""
     x, y = finite(headline)
-    if not len(y):
+    shown = np.concatenate([y, _theory(headline)])
+    if headline.x_scale == "log":
+        x = x[x > 0]
+    if headline.y_scale == "log":
+        shown = shown[shown > 0]
+    if not len(x) or not len(shown):
         return View((0.0, 1.0), (0.0, 1.0), "linear", "no finite values")
     window = (float(x.min()), float(x.max()))
-    shown = np.concatenate([y, _theory(headline)])
     whole = (float(shown.min()), float(shown.max()))
-    plain = View(window, whole, "linear")
+    plain = View(window, whole, headline.y_scale, x_scale=headline.x_scale)
+    if headline.y_scale == "log" or headline.x_scale == "log" or not headline.joined:
+        return replace(plain, words="log scale" if headline.y_scale == "log" else "")
     rise = largest_rise(y)
     if rise is None or not NOTABLE <= _share(y, rise, *whole) < SEEN:
         return plain
@@ -68,16 +120,16 @@ def view(headline: Headline) -> View:
     return _close_up(x, y, rise)
 
 
-def finite(headline: Headline) -> tuple[np.ndarray, np.ndarray]:
+def finite(headline: Curve) -> tuple[np.ndarray, np.ndarray]:
     """The curve without its gaps."""
     x, y = drawable(headline.x), drawable(headline.y)
     fine = np.isfinite(x) & np.isfinite(y)
     return x[fine], y[fine]
 
 
-def _theory(headline: Headline) -> np.ndarray:
-    """The theory's finite values; the plain window shows all of them."""
-    values = drawable(headline.theory or ())
+def _theory(headline: Curve) -> np.ndarray:
+    """The second curve's finite values; the plain window shows all of them."""
+    values = drawable(headline.over.y if headline.over else ())
     return values[np.isfinite(values)]
 
 
@@ -111,29 +163,25 @@ def _last_change(x: np.ndarray, y: np.ndarray, peak: int, bottom: float, top: fl
     return float(min(x[-1], last + 0.1 * (last - x[0])))
 
 
-def headline_chart(headline: Headline) -> Chart:
-    """The headline as a chart: the whole curve, and the view that shows the rise if it differs."""
-    chosen = view(headline)
-    panels = [_panel(headline, "linear", "The whole curve" if chosen.words else "")]
+def with_close_up(chart: Chart) -> Chart:
+    """The chart, with a panel more where its first one hides the largest rise of its curve."""
+    if not isinstance(chart.panels[0].marks[0], Line) or chart.panels[0].y_scale == "log":
+        return chart
+    chosen, panel = view(curve_of(chart)), chart.panels[0]
     if chosen.scale == "log":
-        panels.append(_panel(headline, "log", "The same on a log scale"))
+        closer = replace(panel, title="The same on a log scale", y_scale="log")
     elif chosen.close_up:
-        panels.append(_panel(headline, "linear", "Close-up of the rise", chosen))
-    return Chart("headline", headline.title, headline.note, tuple(panels))
+        lines = tuple(_inside(m, chosen) for m in panel.marks if isinstance(m, Line))
+        closer = replace(panel, title="Close-up of the rise", marks=lines)
+    else:
+        return chart
+    whole = replace(panel, title=panel.title or "The whole curve")
+    return replace(chart, panels=(whole, closer, *chart.panels[1:]))
 
 
-def _panel(headline: Headline, scale: Scale, title: str, window: View | None = None) -> Panel:
-    marks = [Line(*_inside(headline.x, headline.y, window), "measured", "measured", 0)]
-    if headline.theory is not None:
-        marks.append(Line(*_inside(headline.x, headline.theory, window), "theory", "theory", 0))
-    return Panel(tuple(marks), title, headline.x_label, headline.y_label, "linear", scale)
-
-
-def _inside(x: tuple, y: tuple, window: View | None) -> tuple[np.ndarray, np.ndarray]:
+def _inside(line: Line, window: View) -> Line:
     """The part of a curve in a window; the rest is left as a gap."""
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if window is None:
-        return xs, ys
+    xs, ys = np.asarray(line.x, dtype=float), np.asarray(line.y, dtype=float)
     seen = (window.x[0] <= xs) & (xs <= window.x[1])
     shown = np.where((window.y[0] <= ys) & (ys <= window.y[1]), ys, np.nan)
-    return xs[seen], shown[seen]
+    return Line(xs[seen], shown[seen], line.label, line.role, line.group)

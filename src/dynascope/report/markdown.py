@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dynascope.core.records import Claim, StudyResult
-from dynascope.report.words import VERDICT_WORDS, control_words, expected_words, measured_words
+from dynascope.report.words import (
+    VERDICT_WORDS,
+    control_words,
+    controls,
+    expected_words,
+    measured_words,
+)
 
-_HEAD = ("claim", "measured", "expected", "control", "verdict")
+_HEAD = ("claim", "measured", "expected", "controls", "verdict")
 
 
 def claim_table(result: StudyResult) -> str:
-    """One row per claim: what was said, measured and expected, the control, the verdict.
+    """One row per claim: what was said, measured and expected, the controls, the verdict.
 
     Args:
         result: What the study found.
@@ -22,17 +28,18 @@ def claim_table(result: StudyResult) -> str:
 
 
 def _row(claim: Claim) -> tuple[str, ...]:
-    control = "none"
-    if claim.control is not None:
-        measured = measured_words(claim.control.measured)
-        control = f"{claim.control.statement}: {measured}; {control_words(claim.control)}"
+    cases = (
+        f"{must}: {c.statement}: {measured_words(c.measured)}; {control_words(c, as_it_must)}"
+        for must, c, as_it_must in controls(claim)
+    )
     cells = (
         measured_words(claim.measured),
         expected_words(claim.expected),
-        control,
+        ". ".join(cases) or "none",
         VERDICT_WORDS[claim.verdict],
     )
-    first = f"`{_plain(claim.id)}` {_plain(claim.statement)} ({_plain(claim.source)})"
+    mark = " (exploratory)" if claim.exploratory else ""
+    first = f"`{_plain(claim.id)}`{mark} {_plain(claim.statement)} ({_plain(claim.source)})"
     return first, *map(_plain, cells)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib import ticker
 
-from dynascope.core.charts import Graph, Panel, Scale
+from dynascope.core.charts import Graph, Panel, PictureGrid, Scale
 from dynascope.report import style, words
 from dynascope.report.checks import in_space
 from dynascope.report.frame import Frame, Range
@@ -16,6 +16,7 @@ from dynascope.report.matplotlib_marks import SMALL, Plain
 from dynascope.report.matplotlib_text import text_width, wrapped
 
 LABEL = 10.0
+ROW_NAME = 110.0  # points for the name of a row of pictures
 
 
 def dress(axes: Any, panel: Panel, frame: Frame) -> None:
@@ -31,6 +32,12 @@ def dress(axes: Any, panel: Panel, frame: Frame) -> None:
     _ticks(axes.yaxis, panel.y_scale, frame.y)
     if frame.names:
         _name_bars(axes, frame)
+    if any(isinstance(m, PictureGrid) for m in panel.marks):
+        rows = [wrapped(axes.figure, name, ROW_NAME, SMALL) for name in frame.rows]
+        axes.set_yticks(-np.arange(len(rows)), rows, fontsize=SMALL)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        return
     axes.grid(True, color=style.GRID, linewidth=0.7, zorder=0)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -97,6 +104,8 @@ def _name_bars(axes: Any, frame: Frame) -> None:
     words = [w for n in frame.names for w in n.split()]
     tight = max((text_width(axes.figure, w, SMALL) for w in words), default=0) > 0.92 * room
     turn = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if tight else {}
-    names = [wrapped(axes.figure, n, 110 if tight else 0.92 * room, SMALL) for n in frame.names]
+    # Turned names lie side by side: where bars are close, one line each is all there is.
+    width = (1000 if 0.57 * room < 2.4 * SMALL else 110) if tight else 0.92 * room
+    names = [wrapped(axes.figure, n, width, SMALL) for n in frame.names]
     axes.set_xticklabels(names, fontsize=SMALL, **turn)
     axes.tick_params(axis="x", length=0)

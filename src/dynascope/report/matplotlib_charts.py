@@ -66,8 +66,7 @@ def figure(chart: Chart) -> Figure:
     FigureCanvasAgg(picture)
     frames = [frame(p) for p in chart.panels]
     for i, (panel, window, looks) in enumerate(zip(chart.panels, frames, style.looks(chart))):
-        space = "3d" if in_space(panel) else None
-        axes = picture.add_subplot(rows, columns, i + 1, projection=space)
+        axes = picture.add_subplot(rows, columns, i + 1, projection=_projection(panel))
         _draw(axes, panel, window, looks)
         dress(axes, panel, window)
     _write_words(picture, chart)
@@ -79,6 +78,28 @@ def figure(chart: Chart) -> Figure:
         picture.text(0.5, 0.5, "This chart has no panels.", ha="center", color=style.FAINT_INK)
     picture.set_layout_engine("none")  # all is in its place; drawing need not lay it out again
     return picture
+
+
+def bare(panel: Panel, width: float, height: float) -> Figure:
+    """One panel of so many inches without any words: a thumbnail."""
+    chart = Chart("bare", "", "", (panel,))
+    check(chart)
+    picture = Figure(figsize=(width, height))
+    FigureCanvasAgg(picture)
+    window, looks = frame(panel), style.looks(chart)[0]
+    axes: Any = picture.add_axes((0.03, 0.04, 0.94, 0.92), projection=_projection(panel))
+    _draw(axes, panel, window, looks)
+    dress(axes, panel, window)
+    for extra in [a for a in picture.axes if a is not axes]:
+        extra.remove()  # a scale of colours
+    for text in picture.findobj(Text):
+        text.set_visible(False)
+    axes.tick_params(which="both", length=0, labelleft=False, labelbottom=False)
+    return picture
+
+
+def _projection(panel: Panel) -> str | None:
+    return "3d" if in_space(panel) else None
 
 
 def save(chart: Chart, path: str | FilePath) -> FilePath:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib import ticker
 from matplotlib.collections import LineCollection
-from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, Normalize
 from matplotlib.patheffects import withStroke
 
 from dynascope.core.charts import (
@@ -19,6 +19,7 @@ from dynascope.core.charts import (
     Line,
     Mark,
     Path,
+    PictureGrid,
     Points,
     Reference,
     Scale,
@@ -27,6 +28,7 @@ from dynascope.core.charts import (
 from dynascope.report import geometry, style, words
 from dynascope.report.frame import Frame, colour_range, drawable, edges
 from dynascope.report.matplotlib_text import wrapped
+from dynascope.report.picture_sheets import raster
 from dynascope.report.style import Look
 
 MARKERS = {"circle": "o", "diamond": "D", "square": "s", "cross": "x"}
@@ -90,9 +92,11 @@ def _line(mark: Line, pen: Pen) -> None:
         low = np.maximum(low, pen.frame.y[0])  # a log axis has no place for zero
         fade = {"color": pen.look.colour, "alpha": 0.18, "linewidth": 0}
         pen.axes.fill_between(x, low, high, zorder=pen.look.order - 1, **fade)
-    pen.axes.plot(x, y, label=mark.label, **_stroke(pen.look))
+    few = mark.role == "measured" and len(x) <= style.FEW
+    ends: dict[str, Any] = {"marker": "o", "markersize": 4.5} if few else {}
+    pen.axes.plot(x, y, label=mark.label, **_stroke(pen.look), **ends)
     alone = geometry.lonely(x, y)
-    if alone.size:
+    if alone.size and not few:
         pen.axes.plot(x[alone], y[alone], **_dots(pen.look, 4.5))
 
 
@@ -144,21 +148,37 @@ def _heat(mark: Heat, pen: Pen) -> None:
         return
     x, y = edges(mark.x, pen.frame.x_scale), edges(mark.y, pen.frame.y_scale)
     z = np.ma.masked_invalid(drawable(mark.z))
-    low, high = colour_range(mark.z, mark.diverging)
-    colours = _colour_map(style.DIVERGING if mark.diverging else style.SEQUENTIAL)
+    colours, (low, high) = _scale(mark, mark.z, mark.diverging)
     mesh = pen.axes.pcolormesh(x, y, z, cmap=colours, vmin=low, vmax=high, rasterized=True)
+    if mark.hatched is not None:
+        scales = pen.frame.x_scale, pen.frame.y_scale
+        strokes = geometry.hatching(mark.hatched, x, y, *scales)
+        pen.axes.plot(*strokes, color=style.INK, linewidth=0.7)
     levels = sorted({c for c in mark.contours if z.count() and z.min() < c < z.max()})
     if levels and min(z.shape) > 1:
         ink, rim = ("k", "w") if mark.diverging else ("w", "k")
         lines = pen.axes.contour(mark.x, mark.y, z, levels, colors=ink, linewidths=1.1)
         lines.set_path_effects([withStroke(linewidth=2, foreground=rim, alpha=0.5)])
         pen.axes.clabel(lines, fontsize=SMALL - 1, fmt=lambda v: f"{v:.4g}")
-    _colour_bar(pen.axes, mesh, mark.label)
+    _colour_bar(pen.axes, mesh, mark)
 
 
-def _colour_bar(axes: Any, artist: Any, label: str) -> None:
-    few = ticker.MaxNLocator(5)
-    bar = axes.figure.colorbar(artist, ax=axes, pad=0.02, aspect=28, ticks=few, format=Plain())
+def _scale(mark: Heat | Graph, values: Any, diverging: bool) -> tuple[Any, tuple[float, float]]:
+    """The colours and the values at their ends: one step for each category."""
+    if mark.categories:
+        count = len(mark.categories)
+        return ListedColormap(style.colours(count)), (-0.5, count - 0.5)
+    colours = _colour_map(style.DIVERGING if diverging else style.SEQUENTIAL)
+    return colours, colour_range(values, diverging)
+
+
+def _colour_bar(axes: Any, artist: Any, mark: Heat | Graph) -> None:
+    label = mark.label
+    few: Any = range(len(mark.categories)) if mark.categories else ticker.MaxNLocator(5)
+    form = None if mark.categories else Plain()
+    bar = axes.figure.colorbar(artist, ax=axes, pad=0.02, aspect=28, ticks=few, format=form)
+    if mark.categories:
+        bar.ax.set_yticklabels(mark.categories)
     room = axes.get_position().height * axes.figure.get_figheight() * 72
     bar.set_label(wrapped(axes.figure, label, room, 9.5), fontsize=9.5)
     bar.ax.tick_params(labelsize=SMALL, color=style.FAINT_INK)
@@ -188,10 +208,11 @@ def _graph(mark: Graph, pen: Pen) -> None:
     lines = [[(x[a], y[a]), (x[b], y[b])] for a, b in mark.edges]
     pen.axes.add_collection(LineCollection(lines, colors=style.GREYS[0], linewidths=1.2, zorder=1))
     big = float(np.clip(26 - 0.45 * x.size, 8, 22))  # points across
-    norm = Normalize(*colour_range(mark.values, False))
+    colours, ends = _scale(mark, mark.values, False)
+    norm = Normalize(*ends)
     values = drawable(mark.values)
     nodes = pen.axes.scatter(
-        x, y, big**2, values, norm=norm, cmap=_colour_map(style.SEQUENTIAL),
+        x, y, big**2, values, norm=norm, cmap=colours,
         edgecolors=style.INK, linewidths=0.8, zorder=3, plotnonfinite=True,
     )  # fmt: skip
     for name, a, b in zip(mark.names, x, y):
@@ -200,7 +221,15 @@ def _graph(mark: Graph, pen: Pen) -> None:
             name, (a, b), (0, lift), textcoords="offset points", ha="center", va="bottom",
             fontsize=SMALL, color=style.INK, path_effects=HALO, zorder=4,
         )  # fmt: skip
-    _colour_bar(pen.axes, nodes, mark.label)
+    _colour_bar(pen.axes, nodes, mark)
+
+
+def _pictures(mark: PictureGrid, pen: Pen) -> None:
+    rows, columns = mark.shape[:2]
+    if not rows or not columns:
+        return
+    ends = (-0.5, columns - 0.5, 0.5 - rows, 0.5)
+    pen.axes.imshow(raster(mark), extent=ends, interpolation="nearest", aspect="auto", zorder=2)
 
 
 def _reference(mark: Reference, pen: Pen) -> None:
@@ -223,6 +252,7 @@ DRAW: dict[type[Mark], Callable[[Any, Pen], None]] = {
     Heat: _heat,
     Bars: _bars,
     Graph: _graph,
+    PictureGrid: _pictures,
     Reference: _reference,
     Span: _span,
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 from matplotlib.transforms import Bbox, ScaledTranslation
 
-from dynascope.core.charts import Graph, Panel, Reference, Span
+from dynascope.core.charts import Graph, Panel, PictureGrid, Reference, Span
 from dynascope.report import style
 from dynascope.report.checks import in_space
 from dynascope.report.frame import Frame
@@ -27,12 +27,13 @@ _LEVEL = [(0.985, "right"), (0.015, "left")] + [(k / 10, "center") for k in (8, 
 
 
 def equalise(axes: Any, panel: Panel) -> None:
-    """Widen the window until one unit is as long on x as on y."""
+    """Widen the window until one unit is as long on x as on y; pictures get a smaller panel."""
     graph = any(isinstance(m, Graph) for m in panel.marks)
     if in_space(panel) or not (panel.equal or graph):
         return
-    if "log" in (panel.x_scale, panel.y_scale):
-        axes.set_aspect("equal", adjustable="box")
+    pictures = any(isinstance(m, PictureGrid) for m in panel.marks)
+    if pictures or "log" in (panel.x_scale, panel.y_scale):
+        axes.set_aspect("equal", adjustable="box", anchor="NW" if pictures else "C")
         return
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     unit = max((right - left) / axes.bbox.width, (high - low) / axes.bbox.height)

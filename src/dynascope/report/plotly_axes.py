@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dynascope.core.charts import Graph, Panel, Scale
+from dynascope.core.charts import Graph, Panel, PictureGrid, Scale
 from dynascope.report import style
 from dynascope.report.checks import in_space
 from dynascope.report.frame import Range
@@ -28,6 +28,11 @@ def axes(sheet: Sheet, panel: Panel) -> dict[str, Any]:
         names, angle, _ = bar_names(sheet.frame.names, sheet.box.pixels)
         x |= {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names}
         x |= {"ticks": "", "showgrid": False, "tickangle": angle}
+    if any(isinstance(m, PictureGrid) for m in panel.marks):
+        rows = [text(name) for name in sheet.frame.rows]
+        y |= {"tickmode": "array", "tickvals": [-i for i in range(len(rows))], "ticktext": rows}
+        bare = {"showgrid": False, "showline": False, "ticks": "", "constrain": "domain"}
+        x, y = x | bare, y | bare
     graph = any(isinstance(m, Graph) for m in panel.marks)
     if panel.equal or graph:
         y |= {"scaleanchor": f"x{sheet.suffix}"}
@@ -81,7 +86,10 @@ def bar_names(names: tuple[str, ...], pixels: float) -> tuple[list[str], int, in
     """The names of categories broken into lines, their angle, and pixels they need below."""
     room = letters(pixels / len(names))
     if any(len(word) > room for name in names for word in name.split()):
-        return [broken(n, TURNED) for n in names], -35, 90
+        # Turned names lie side by side: where bars are close, one line each is all there is.
+        lines = max(1, int(math.sin(math.radians(35)) * pixels / len(names) / NAME_LINE))
+        longest = max(TURNED, -(-max(map(len, names)) // lines) + (lines > 1) * 4)
+        return [broken(n, longest) for n in names], -35, round(4.5 * longest)
     level = [broken(n, room) for n in names]
     return level, 0, NAME_LINE * max(n.count("<br>") for n in level)
 

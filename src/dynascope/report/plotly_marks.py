@@ -18,6 +18,7 @@ from dynascope.core.charts import (
     Line,
     Mark,
     Path,
+    PictureGrid,
     Points,
     Reference,
     Scale,
@@ -37,9 +38,12 @@ def _line(mark: Line, look: Look, sheet: Sheet) -> None:
         low = np.maximum(low, sheet.frame.y[0])  # a log axis has no place for zero
         _band(mark, look, sheet, (x, low, high))
     look_of: dict[str, Any] = {"mode": "lines", "line": stroke(look), "opacity": look.opacity}
+    few = mark.role == "measured" and len(x) <= style.FEW
+    if few:
+        look_of |= {"mode": "lines+markers", "marker": dots(look, 7)}
     sheet.add(mark, look, type="scatter", x=column(x), y=column(y), **look_of)
     alone = geometry.lonely(x, y)
-    if alone.size:
+    if alone.size and not few:
         marker = {"mode": "markers", "marker": dots(look, 6)}
         sheet.add(
             mark, look, False, type="scatter", x=column(x[alone]), y=column(y[alone]), **marker
@@ -174,6 +178,7 @@ DRAW: dict[type[Mark], Callable[[Any, Look, Sheet], None]] = {
     Heat: plotly_fields.heat,
     Bars: _bars,
     Graph: plotly_fields.graph,
+    PictureGrid: plotly_fields.pictures,
     Reference: plotly_names.reference,
     Span: plotly_names.span,
 }

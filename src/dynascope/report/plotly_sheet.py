@@ -44,6 +44,7 @@ class Sheet:
     traces: list[dict[str, Any]] = field(default_factory=list)
     shapes: list[dict[str, Any]] = field(default_factory=list)
     notes: list[dict[str, Any]] = field(default_factory=list)
+    images: list[dict[str, Any]] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)  # labels already in the legend
 
     @property
@@ -101,11 +102,13 @@ def column(values: Iterable[float]) -> list[float | None]:
         [1000.000000333333, 1000.000000666667]
     """
     array = np.asarray(list(values), dtype=float)
-    fine = array[np.isfinite(array)]
+    there = np.isfinite(array)
+    fine = array[there]
     span = float(np.ptp(fine)) if fine.size else 0.0
     lost = np.log10(np.abs(fine).max() / span) if span > 0 else 0.0
     digits = 7 + max(0, round(lost))
-    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array]
+    both = zip(array.tolist(), there.tolist(), strict=True)  # plain numbers: fields have many
+    return [float(f"{v:.{digits}g}") if fine else None for v, fine in both]
 
 
 def stroke(look: Look) -> dict[str, Any]:
@@ -116,4 +119,7 @@ def stroke(look: Look) -> dict[str, Any]:
 def dots(look: Look, size: float = 8) -> dict[str, Any]:
     """The look of points."""
     symbol = MARKERS[look.marker] + ("" if look.filled else "-open")
-    return {"symbol": symbol, "size": size, "color": look.colour, "line": {"color": look.colour}}
+    line: dict[str, Any] = {"color": look.colour}
+    if look.marker == "cross" or not look.filled:  # nothing but a line: without a width unseen
+        line["width"] = 1.6
+    return {"symbol": symbol, "size": size, "color": look.colour, "line": line}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dynascope.core.plain import CLASS_CODE
 from dynascope.report.words import number
 
 
@@ -15,10 +16,12 @@ def setting_rows(settings: Any, path: str = "") -> list[tuple[str, str]]:
         [('task', 'tasks.Blobs'), ('task.means', '1, 2.5'), ('steps', '40')]
     """
     if isinstance(settings, dict) and not _is_leaf(settings):
-        rows = [(path, str(settings["spec"]))] if "spec" in settings else []
+        # A class of the user's own is also told by its code.
+        words = (str(settings["spec"]), settings.get(CLASS_CODE, "")) if "spec" in settings else ()
+        rows = [(path, " ".join(words).strip())] if words else []
         inner = settings.get("map", settings)
         for key, value in inner.items():
-            if key != "spec":
+            if key not in ("spec", CLASS_CODE):
                 rows += setting_rows(value, f"{path}.{key}".lstrip("."))
         return rows
     if isinstance(settings, list | tuple) and any(isinstance(v, dict | list) for v in settings):

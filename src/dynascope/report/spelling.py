@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from dynascope.core.printable import printable
+
 _SPELLED = {"✓": "+", "✗": "x", "±": "+/-", "×": "x", "≥": ">=", "≤": "<=", "−": "-", "∞": "inf"}
 _SPELLED |= {"–": "-", "—": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "·": "*"}
 _RAISED = re.compile("[⁻⁰¹²³⁴-⁹]+")
@@ -18,6 +20,7 @@ def spelled(text: str, encoding: str) -> str:
         >>> spelled("σ = 0.1 ± 0.02", "ascii")
         'sigma = 0.1 +/- 0.02'
     """
+    text = printable(text)
     if not _fits("⁻³", encoding):
         text = _RAISED.sub(lambda m: "^" + m[0].translate(_LOWERED), text)
     return "".join(c if _fits(c, encoding) else _spell(c) for c in text)

@@ -16,6 +16,7 @@ from typing import Literal
 from dynascope.core.charts import Bars, Chart, Line, Panel, Path, Points
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+NINE = (*PALETTE, "#6a3d9a", "#8c4a2f", "#8a8d0f")  # with purple, brown and olive
 GREYS = ("#8a9099", "#6b7079", "#b0b5bc")
 INK, FAINT_INK, GRID, PAPER = "#1f2328", "#57606a", "#d8dde3", "#ffffff"
 SPAN = ("#eef2f6", "#e0e7ee")  # neighbouring stretches alternate
@@ -24,6 +25,7 @@ SEQUENTIAL += ("#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725")
 DIVERGING = ("#2166ac", "#67a9cf", "#d1e5f0", "#f7f7f7", "#fddbc7", "#ef8a62", "#b2182b")
 MISSING = "#c3c8ce"
 CLOUD = 80  # so many points are drawn smaller
+FEW = 12  # a measured line of at most so many points shows where they are
 MANY = 6  # from this many lines of one group on they are drawn as a thin bundle
 
 Dash = Literal["solid", "dashed", "dotted"]
@@ -44,7 +46,7 @@ class Look:
 
 
 def colours(count: int) -> tuple[str, ...]:
-    """So many colours: the palette, or equal steps of a sequential scale if it is too short.
+    """So many colours that can be told apart; beyond nine, equal steps of a sequential scale.
 
     Example:
         >>> colours(2)
@@ -52,10 +54,21 @@ def colours(count: int) -> tuple[str, ...]:
         >>> len(set(colours(20)))
         20
     """
-    if count <= len(PALETTE):
-        return PALETTE[:count]
+    if count <= len(NINE):
+        return NINE[:count]
     # The light end of the scale cannot be seen on white, the dark end looks like theory.
     return tuple(between(SEQUENTIAL, 0.12 + 0.63 * i / (count - 1)) for i in range(count))
+
+
+def steps(colours_: Sequence[str]) -> list[tuple[float, str]]:
+    """A scale of colours from 0 to 1 that does not blend: each stop twice.
+
+    Example:
+        >>> steps(("#000000", "#ffffff"))
+        [(0.0, '#000000'), (0.5, '#000000'), (0.5, '#ffffff'), (1.0, '#ffffff')]
+    """
+    count = len(colours_)
+    return [((i + side) / count, c) for i, c in enumerate(colours_) for side in (0, 1)]
 
 
 def between(stops: Sequence[str], place: float) -> str:

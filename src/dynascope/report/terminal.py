@@ -11,6 +11,7 @@ from dynascope.report.words import (
     VERDICT_SIGNS,
     VERDICT_WORDS,
     control_words,
+    controls,
     expected_words,
     measured_words,
     summary,
@@ -27,8 +28,6 @@ _STYLES: dict[VerdictWord, str] = {
     "undecided": "bold yellow",
     "not_applicable": "dim",
 }
-# A control that fails is good news, one that holds is bad news.
-_CONTROL_STYLES = _STYLES | {"fails": "green", "holds": "bold red"}
 
 
 def verdict_table(result: StudyResult) -> RenderableType:
@@ -58,8 +57,13 @@ class _Verdicts:
         claims = self.result.claims
         heading = f"{self.result.title} ({self.result.study}, scale {self.result.scale})"
         yield words(heading, "bold")
-        if claims:
-            yield _table(claims, words) if options.max_width >= WIDE else _list(claims, words)
+        show = _table if options.max_width >= WIDE else _list
+        stated = tuple(c for c in claims if not c.exploratory)
+        if stated:
+            yield show(stated, words)
+        if len(stated) < len(claims):
+            yield words("Exploratory: readings of ours that no document states", "bold")
+            yield show(tuple(c for c in claims if c.exploratory), words)
         yield words(summary(claims))
 
 
@@ -72,13 +76,13 @@ def _table(claims: tuple[Claim, ...], words: Any) -> Any:
     table.add_column("claim", ratio=5)
     table.add_column("measured", ratio=3)
     table.add_column("expected", ratio=2)
-    table.add_column("control", ratio=4)
+    table.add_column("controls", ratio=4)
     for claim in claims:
         statement = words(f"{claim.id}\n", "dim").append_text(words(claim.statement))
         statement.append_text(words(f"\n{claim.source}", "dim"))
         if claim.note:
             statement.append_text(words(f"\n{claim.note}", "italic"))
-        measured = measured_words(claim.measured).replace(" (n", "\n(n")
+        measured = measured_words(claim.measured).replace(" (", "\n(")
         numbers = measured, expected_words(claim.expected)
         table.add_row(_badge(claim, words), statement, *map(words, numbers), _control(claim, words))
     return table
@@ -93,7 +97,7 @@ def _list(claims: tuple[Claim, ...], words: Any) -> Any:
         head = _badge(claim, words).append_text(words(f"  {claim.id}", "not bold dim"))
         body = words(f"{claim.statement}\n{claim.source}\n")
         body.append_text(words(f"measured: {measured_words(claim.measured)}; "))
-        body.append_text(words(f"expected: {expected_words(claim.expected)}\ncontrol: "))
+        body.append_text(words(f"expected: {expected_words(claim.expected)}\n"))
         body.append_text(_control(claim, words))
         if claim.note:
             body.append_text(words(f"\n{claim.note}", "italic"))
@@ -107,8 +111,11 @@ def _badge(claim: Claim, words: Any) -> Any:
 
 
 def _control(claim: Claim, words: Any) -> Any:
-    control = claim.control
-    if control is None:
-        return words("none", "dim")
-    text = words(f"{control.statement}: {measured_words(control.measured)}; ")
-    return text.append_text(words(control_words(control), _CONTROL_STYLES[control.verdict]))
+    text = words("")
+    for i, (must, control, as_it_must) in enumerate(controls(claim)):
+        found = f"{control.statement}: {measured_words(control.measured)}; "
+        text.append_text(words("\n" if i else "")).append_text(words(f"{must}: ", "dim"))
+        text.append_text(words(found))
+        style = "green" if as_it_must else "bold red"
+        text.append_text(words(control_words(control, as_it_must), style))
+    return text if controls(claim) else words("none", "dim")

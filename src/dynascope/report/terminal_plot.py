@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dynascope.core.charts import Scale
-from dynascope.core.records import Headline
+from dynascope.core.charts import Chart, Scale
 from dynascope.report.frame import drawable
-from dynascope.report.headline import View, view
+from dynascope.report.headline import Curve, View, curve_of, view
 from dynascope.report.spelling import spelled
 from dynascope.report.words import ticks
 
@@ -23,14 +22,14 @@ _ASCII = {"corner": "+", "bar": "-", "side": "|", "y": "+", "x": "+", "theory": 
 THEORY_EVERY = 3  # columns, so that the measured curve is seen between
 
 
-def text_plot(headline: Headline, width: int, height: int, encoding: str = "utf-8") -> str:
-    """Draw a headline curve as text.
+def text_plot(chart: Chart, width: int, height: int, encoding: str = "utf-8") -> str:
+    """Draw the headline curve of a chart as text; see `headline.curve_of`.
 
     The y axis is plain unless the largest rise of the curve would then be too small to
     see; the line above the picture says what was chosen instead.
 
     Args:
-        headline: The curve, its theory and the words around them.
+        chart: Its first panel has the curve; its title and caption stand above and below.
         width: Columns of the whole text; 24 are used at least.
         height: Rows of the picture without its words; 5 are used at least.
         encoding: Of the terminal; without braille letters the picture is plain ASCII.
@@ -39,6 +38,7 @@ def text_plot(headline: Headline, width: int, height: int, encoding: str = "utf-
         Lines without a newline at the end.
     """
     width, height = max(width, NARROWEST), max(height, LOWEST)
+    headline = curve_of(chart)
     unicode = spelled("⠶○└", encoding) == "⠶○└"
     signs = _BRAILLE if unicode else _ASCII
     window = _roomy(view(headline))
@@ -58,26 +58,27 @@ def text_plot(headline: Headline, width: int, height: int, encoding: str = "utf-
     return "\n".join(spelled(line.rstrip(), encoding) for line in lines)
 
 
-def _above(headline: Headline, window: View) -> list[str]:
+def _above(headline: Curve, window: View) -> list[str]:
     chosen = f" ({window.words})" if window.words else ""
     return [headline.title, f"{headline.y_label}{chosen}"]
 
 
 def _below(
-    headline: Headline, window: View, gutter: int, columns: int, signs: dict[str, str]
+    headline: Curve, window: View, gutter: int, columns: int, signs: dict[str, str]
 ) -> list[str]:
     """The x axis with its ticks and label, and what the signs stand for."""
     axis, numbers = list(signs["bar"] * columns), [" "] * (columns + gutter + 1)
     end = 0  # of the label before
-    for at, label in zip(*_ticks(window.x, max(2, columns // 14), "linear")):
-        place = int(_cells(np.array([at]), window.x, columns, "linear")[0])
+    for at, label in zip(*_ticks(window.x, max(2, columns // 14), window.x_scale)):
+        place = int(_cells(np.array([at]), window.x, columns, window.x_scale)[0])
         start = min(max(place + gutter + 1 - len(label) // 2, 0), len(numbers) - len(label))
         axis[place] = signs["x"]
         if start > end or not end:
             numbers[start : start + len(label)] = label
             end = start + len(label)
     label = headline.x_label[: columns + gutter].center(columns)
-    key = f"{signs['key']} measured   {signs['theory']} theory" if headline.theory else ""
+    over = headline.over and f"   {signs['theory']} {headline.over.label or 'theory'}"
+    key = f"{signs['key']} {headline.name}{over}" if over else ""
     lines = [signs["corner"] + "".join(axis), "".join(numbers)[gutter:], " " + label]
     return [" " * gutter + line for line in lines] + ([key] if key else [])
 
@@ -93,21 +94,19 @@ def _side(
     return side
 
 
-def _grid(
-    headline: Headline, window: View, size: tuple[int, int], unicode: bool
-) -> list[list[str]]:
+def _grid(headline: Curve, window: View, size: tuple[int, int], unicode: bool) -> list[list[str]]:
     """The letters of the picture, the top row first: the curve, then the theory over it."""
     columns, rows = size
     dots = (2 * columns, 4 * rows) if unicode else (columns, rows)
-    curve = _dots(headline.x, headline.y, window, dots)
+    curve = _dots(headline.x, headline.y, window, dots, headline.joined)
     if unicode:
         codes = np.einsum("rict,it->rc", curve.reshape(rows, 4, columns, 2), _BITS)
         grid = [[chr(0x2800 + int(c)) if c else " " for c in row] for row in codes]
     else:
         grid = [["*" if dot else " " for dot in row] for row in curve]
     sign = (_BRAILLE if unicode else _ASCII)["theory"]
-    if headline.theory is not None:
-        theory = _dots(headline.x, headline.theory, window, (columns, rows))
+    if headline.over is not None:
+        theory = _dots(headline.over.x, headline.over.y, window, (columns, rows))
         for column in range(0, columns, THEORY_EVERY):
             for row in np.flatnonzero(theory[:, column])[:1]:
                 grid[row][column] = sign
@@ -115,15 +114,15 @@ def _grid(
 
 
 def _dots(
-    x: Sequence[float], y: Sequence[float], window: View, size: tuple[int, int]
+    x: Sequence[float], y: Sequence[float], window: View, size: tuple[int, int], joined: bool = True
 ) -> np.ndarray:
     """A picture of zeros and ones, the top row first, shape (rows, columns)."""
     columns, rows = size
     picture = np.zeros((rows, columns), dtype=int)
-    across = _places(drawable(x), window.x, "linear") * (columns - 1)
+    across = _places(drawable(x), window.x, window.x_scale) * (columns - 1)
     up = _places(drawable(y), window.y, window.scale) * (rows - 1)
     points = [p if np.isfinite(p).all() else None for p in np.stack([across, up], axis=1)]
-    for a, b in zip(points, [*points[1:], None]):
+    for a, b in zip(points, [*points[1:], None] if joined else [None] * len(points)):
         if a is None:
             continue
         steps = 1 if b is None else int(min(np.abs(b - a).max(), 10 * (rows + columns))) + 2
@@ -183,5 +182,8 @@ def _roomy(window: View) -> View:
         half = abs(low) / 10 or 1.0
         return low - half, high + half
 
-    fields: dict[str, Any] = {"x": widen(window.x, "linear"), "y": widen(window.y, window.scale)}
+    fields: dict[str, Any] = {
+        "x": widen(window.x, window.x_scale),
+        "y": widen(window.y, window.scale),
+    }
     return View(**{**window.__dict__, **fields})

@@ -107,32 +107,36 @@ def duration(seconds: float) -> str:
 
 
 def measured_words(measured: Measured) -> str:
-    """Value, standard deviation and number of seeds; digits follow the spread.
+    """Value, 95 % interval and number of seeds; digits follow the interval.
 
     Example:
-        >>> measured_words(Measured(0.31771, 0.0123, 64))
-        '0.318 ± 0.012 (n = 64)'
-        >>> measured_words(Measured(None))
-        'not measured'
+        >>> measured_words(Measured(0.31771, 0.0492, 64, 0.3054, 0.33))
+        '0.318 (95 %: 0.305 to 0.330, n = 64)'
+        >>> measured_words(Measured(0.28, 0.45, 100, 0.195, 0.379, "share"))
+        '28 of 100 (95 %: 20 to 38 %)'
+        >>> measured_words(Measured(2.0, None, 1, 2.0, 2.0, "exact"))
+        '2'
     """
     if measured.value is None:
         return "not measured"
-    count = f" (n = {measured.n})" if measured.n != 1 else ""
-    if measured.spread is None:
-        return number(measured.value) + count
-    return _with_spread(measured.value, measured.spread) + count
+    n, low, high = measured.n, measured.low, measured.high
+    if measured.kind == "share" and low is not None and high is not None:
+        ends = f"{number(100 * low, 2)} to {number(100 * high, 2 + (high >= 0.995))}"
+        return f"{round(measured.value * n)} of {n} (95 %: {ends} %)"
+    count = f"n = {n}" if measured.kind != "exact" else ""
+    if low is None or high is None or low == high:
+        return number(measured.value) + (f" ({count})" if count else "")
+    value, first, last = _alike(measured.value, low, high)
+    return f"{value} ({', '.join(filter(None, (f'95 %: {first} to {last}', count)))})"
 
 
-def _with_spread(value: float, spread: float) -> str:
-    largest = max(abs(value), spread)
-    if not math.isfinite(largest) or spread <= 1e-6 * abs(value):
-        return f"{number(value)} ± {number(spread, 2)}"
-    if not 1e-3 <= largest < 1e7:
-        exponent = math.floor(math.log10(largest))
-        scaled = _with_spread(value / 10**exponent, spread / 10**exponent)
-        return f"({scaled})e{exponent}"
-    places = max(0, 1 - math.floor(math.log10(spread)))
-    return f"{value:.{places}f} ± {spread:.{places}f}"
+def _alike(value: float, low: float, high: float) -> list[str]:
+    """A value and the ends of its interval with the same number of places."""
+    largest, width = max(abs(low), abs(high)), (high - low) / 2
+    if not math.isfinite(largest) or width <= 1e-6 * largest or not 1e-3 <= largest < 1e7:
+        return [number(v, 3) for v in (value, low, high)]
+    places = max(0, 1 - math.floor(math.log10(width)))
+    return [f"{v:.{places}f}" for v in (value, low, high)]
 
 
 def expected_words(expected: dict[str, float | None] | str) -> str:
@@ -141,11 +145,13 @@ def expected_words(expected: dict[str, float | None] | str) -> str:
     Example:
         >>> [expected_words(e) for e in ({"value": 0.5}, {"low": 1, "high": 2}, "a sign change")]
         ['0.5', '1 to 2', 'a sign change']
-        >>> expected_words({"low": 0.9, "high": None})
-        '≥ 0.9'
+        >>> expected_words({"low": 0.9, "high": None}), expected_words({"low": 1.0, "every": 1.0})
+        ('≥ 0.9', 'in all seeds')
     """
     if isinstance(expected, str):
         return expected
+    if expected.get("every"):
+        return "in all seeds"
     if expected.get("value") is not None:
         return number(expected["value"])  # type: ignore[arg-type]
     if not {"low", "high"} & set(expected):
@@ -158,19 +164,33 @@ def expected_words(expected: dict[str, float | None] | str) -> str:
     return f"≤ {number(high)}" if high is not None else "any value"
 
 
-def control_words(control: Control) -> str:
-    """What became of the claim in the case in which it must fail.
+def controls(claim: Claim) -> list[tuple[str, Control, bool]]:
+    """The cases beside a claim's own: what must happen there, the case, and whether it does.
 
     Example:
-        >>> control_words(Control("no noise", Measured(0.0), "fails"))
+        >>> nothing = Measured(None)
+        >>> claim = Claim("a/b", "", "", nothing, "", "holds", Control("", nothing, "fails"))
+        >>> [(must, went) for must, _, went in controls(claim)]
+        [('must fail', True)]
+    """
+    pairs = (("must fail", claim.control, "fails"), ("must hold", claim.positive, "holds"))
+    return [(must, c, c.verdict == wanted) for must, c, wanted in pairs if c is not None]
+
+
+def control_words(control: Control, as_it_must: bool) -> str:
+    """What became of the claim in a case in which it must fail, or must hold.
+
+    Example:
+        >>> control_words(Control("no noise", Measured(0.0), "fails"), True)
         'fails, as it must'
     """
-    ending = {"fails": ", as it must", "holds": ", though it must not"}
-    return VERDICT_WORDS[control.verdict] + ending.get(control.verdict, "")
+    decided = control.verdict in ("fails", "holds")
+    ending = ", as it must" if as_it_must else ", though it must not" if decided else ""
+    return VERDICT_WORDS[control.verdict] + ending
 
 
 def summary(claims: Sequence[Claim]) -> str:
-    """One sentence: how many claims hold, fail or are open, and how the controls went.
+    """How many claims hold, fail or are open, how the controls went, what chance may have done.
 
     Example:
         >>> summary([])
@@ -186,15 +206,30 @@ def summary(claims: Sequence[Claim]) -> str:
         if counts[v]
     ]
     noun = "claim" if len(claims) == 1 else "claims"
-    return f"{len(claims)} {noun}: {', '.join(parts)}. {_controls(claims)}".strip()
+    words = f"{len(claims)} {noun}: {', '.join(parts)}. {_controls(claims)} {_chance(claims)}"
+    return " ".join(words.split())
+
+
+def expected_false(claims: Sequence[Claim]) -> float:
+    """How many decisions are wrong by chance at most, on average: 5 % of those on random seeds."""
+    decided = [c for c in claims if c.verdict in ("holds", "fails")]
+    return 0.05 * sum(c.measured.kind != "exact" for c in decided)
+
+
+def _chance(claims: Sequence[Claim]) -> str:
+    wrong = expected_false(claims)
+    if not wrong:
+        return ""
+    return (
+        f"{round(wrong / 0.05)} rest on random seeds, each decided at 95 %: expect at most "
+        f"{number(wrong, 2)} to be wrong by chance."
+    )
 
 
 def _controls(claims: Sequence[Claim]) -> str:
-    verdicts = [c.control.verdict for c in claims if c.control]
-    if not verdicts:
+    went = [as_it_must for c in claims for _, _, as_it_must in controls(c)]
+    if not went:
         return ""
-    failing = verdicts.count("fails")
-    if failing == len(verdicts):
-        return "Every control fails, as it must."
-    noun = "control fails" if len(verdicts) == 1 else "controls fail"
-    return f"{failing} of {len(verdicts)} {noun} as they must; look at the rest."
+    if all(went):
+        return "Every control went as it must."
+    return f"{went.count(False)} of {len(went)} controls did not go as they must; see them."

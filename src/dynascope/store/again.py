@@ -1,4 +1,4 @@
-"""A run that was computed again: what becomes of it when it is finished.
+"""A record that was computed again: what becomes of it when it is finished.
 
 It was written beside the records, in `again/<fingerprint>`. The same bits: the stored
 record stays and the copy goes. Other bits from the same versions: an error, and nothing
@@ -8,6 +8,7 @@ changes. Other versions: it moves in beside the stored record, with the comparis
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from dynascope.core.errors import StoreError
 from dynascope.store import files, index
 from dynascope.store.compare import Agreement, hold_against
 from dynascope.store.manifest import Manifest, read_manifest, write_manifest
-from dynascope.store.reading import read_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,11 @@ def leftover(folder: Path) -> Manifest | None:
 
 
 def settle(
-    folder: Path, manifest: Manifest, records: Path, stored: list[tuple[str, Manifest]]
+    folder: Path,
+    manifest: Manifest,
+    records: Path,
+    stored: list[tuple[str, Manifest]],
+    content: Callable[[Path, Manifest], dict[str, np.ndarray]],
 ) -> tuple[str, Agreement | None]:
     """Compare the finished copy with what is stored and put it where it belongs.
 
@@ -43,14 +47,15 @@ def settle(
         manifest: Of the copy.
         records: The folder of all records.
         stored: The finished records of the same fingerprint.
+        content: What a record's folder and manifest hold, as arrays by name.
 
     Returns:
-        The id of the record that now stands for the run, and what the comparison found
+        The id of the record that now stands for it, and what the comparison found
         (None if no stored record could be read).
     """
     try:
         agreement = hold_against(
-            _content(folder, manifest), manifest, stored, lambda id_, m: _content(records / id_, m)
+            content(folder, manifest), manifest, stored, lambda id_, m: content(records / id_, m)
         )
     except StoreError:
         files.discard(folder)
@@ -65,7 +70,3 @@ def settle(
         os.rename(folder, records / name)
         files.settle(records)
     return name, agreement
-
-
-def _content(folder: Path, manifest: Manifest) -> dict[str, np.ndarray]:
-    return {str(k): v.values for k, v in read_run(folder, manifest).variables.items()}

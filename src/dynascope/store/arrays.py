@@ -1,4 +1,4 @@
-"""Labelled arrays as bytes: a Zarr group in one zip file per part, and parts joined.
+"""Labelled arrays as bytes: a Zarr group in one zip file per part.
 
 One file per part has one checksum and arrives in one move, and a thousand records are a
 few thousand files. Other programs read it with zarr's `ZipStore`.
@@ -9,18 +9,18 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dynascope.core.errors import BadInput, bad
+from dynascope.core.parts import GROWING
+from dynascope.store.archives import zarr_files
 from dynascope.store.manifest import to_json
 
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
 
-STEP = "step"
 _TEXT = "UT"  # numpy's kinds of text; object arrays of text are the third
 _NUMBERS = "?bhilqBHILQefdFD"  # bool, whole numbers, floats and complex numbers Zarr has names for
 _ONE_CHUNK = 32 << 20  # bytes; larger arrays are left to Zarr's own choice of chunks
@@ -62,11 +62,8 @@ def unpack(data: bytes) -> xr.Dataset:
     from zarr.buffer.cpu import Buffer
     from zarr.storage import MemoryStore
 
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        files: dict[str, Any] = {
-            key: Buffer.from_bytes(archive.read(key)) for key in archive.namelist()
-        }
-    group: Any = zarr.open_group(MemoryStore(files), mode="r")
+    files: dict[str, Any] = {k: Buffer.from_bytes(v) for k, v in zarr_files(data).items()}
+    group: Any = zarr.open_group(MemoryStore(files), mode="r", zarr_format=3)
     variables: dict[bool, dict[str, Any]] = {True: {}, False: {}}
     for name, about in group.attrs["dynascope"].items():
         array = group[_node(name)]
@@ -76,38 +73,15 @@ def unpack(data: bytes) -> xr.Dataset:
     return xr.Dataset(variables[False], coords=variables[True])
 
 
-def join(parts: Sequence[xr.Dataset]) -> xr.Dataset:
-    """The parts behind each other along `step`; what has no `step` is the last part's."""
-    import numpy as np
-    import xarray as xr
-
-    last = parts[-1]
-    if len(parts) == 1:
-        return last
-
-    def whole(name: Any) -> tuple:
-        dims = last[name].dims
-        if STEP not in dims:
-            return dims, last[name].values, last[name].attrs
-        axis = dims.index(STEP)
-        values = np.concatenate([p[name].values for p in parts], axis=axis)
-        return dims, values, last[name].attrs
-
-    return xr.Dataset(
-        {name: whole(name) for name in last.data_vars},
-        coords={name: whole(name) for name in last.coords},
-    )
-
-
 def layout(part: xr.Dataset) -> dict[str, Any]:
-    """Dims, shape (with 0 rows along `step`) and dtype of every variable, as plain data.
+    """Dims, shape (with 0 rows along `step` and `kept`) and dtype of every variable, as plain data.
 
     Parts of one record share it; text may grow longer from part to part.
     """
     return {
         str(name): {
             "dims": list(map(str, v.dims)),
-            "shape": [0 if d == STEP else n for d, n in v.sizes.items()],
+            "shape": [0 if d in GROWING else n for d, n in v.sizes.items()],
             "dtype": "text" if v.dtype.kind in _TEXT else _dtype_text(v.dtype),
         }
         for name, v in part.variables.items()

@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynascope.core import home as places
 from dynascope.core.errors import StoreError, bad
 from dynascope.core.records import StudyResult
+from dynascope.runtime import home as places
 from dynascope.store import files, index, studies
+from dynascope.store.computations import ComputationSink, read_items
 from dynascope.store.export import Form, export
+from dynascope.store.foreign import is_fingerprint
 from dynascope.store.index import Entry
 from dynascope.store.lock import Lock
 from dynascope.store.manifest import Kind, Manifest, read_manifest, read_plain
@@ -19,6 +21,7 @@ from dynascope.store.reading import read_record
 from dynascope.store.sink import RecordSink
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray as xr
 
 
@@ -51,9 +54,31 @@ class Store:
         Returns:
             The sink, whose `resume` says where to go on.
         """
-        if not re.fullmatch(r"[0-9a-f]{8,}", fingerprint):
-            raise bad("fingerprint", fingerprint, "at least eight hexadecimal digits")
+        _check_fingerprint(fingerprint)
         return RecordSink(self.home, Manifest("run", fingerprint, label, spec, again=again))
+
+    def computation(
+        self, spec: dict[str, Any], fingerprint: str, label: str = "", again: bool = False
+    ) -> ComputationSink:
+        """Open a computation for writing; one writer at a time.
+
+        Args:
+            spec: What it reads, in its plain form.
+            fingerprint: Of what it reads, in hexadecimal digits.
+            label: What the listing shows; begins with the study's name.
+            again: Start over even if an unfinished one could be resumed.
+
+        Returns:
+            The sink, whose `items` are those already finished.
+        """
+        _check_fingerprint(fingerprint)
+        start = Manifest("computation", fingerprint, label, spec, again=again)
+        return ComputationSink(self.home, start)
+
+    def items(self, id_or_prefix: str) -> list[bytes]:
+        """The items of a stored computation, checked; `core.encoding.decode` reads them."""
+        folder = self.records / index.resolve(self.records, id_or_prefix)
+        return read_items(folder, read_manifest(folder))
 
     def put_study(self, result: StudyResult) -> str:
         """Store a study's result.
@@ -65,6 +90,7 @@ class Store:
             Its id: that of the stored result if it is the same, else a new one. Another
             result of the same versions is a `FingerprintConflict`.
         """
+        _check_fingerprint(result.fingerprint)
         return studies.put_study(self.home, result)
 
     def find(self, fingerprint: str) -> str | None:
@@ -72,8 +98,10 @@ class Store:
         found = index.owned(self.records, fingerprint)
         return next((id_ for id_, m in found if m.outcome == "finished"), None)
 
-    def load(self, id_or_prefix: str) -> xr.Dataset | StudyResult:
-        """A record's content, checked: a dataset for a run, a result for a study.
+    def load(self, id_or_prefix: str) -> xr.Dataset | StudyResult | dict[str, np.ndarray]:
+        """A record's content, checked.
+
+        A dataset for a run, a result for a study, flat arrays by name for a computation.
 
         Attributes were kept as JSON: tuples among them come back as lists.
         """
@@ -87,7 +115,7 @@ class Store:
         """Every record, the newest first, from manifests alone.
 
         Args:
-            kind: Only "run" or only "study"; damaged records have no kind.
+            kind: Only "run", "computation" or "study"; damaged records have no kind.
             study: Only what belongs to this study, as the label says.
 
         Returns:
@@ -107,7 +135,8 @@ class Store:
         lock = Lock(self.home / "locks" / fingerprint)  # nobody may be writing it
         try:
             files.discard(self.records / name)
-            if (recomputation := self.home / "again" / fingerprint).exists():
+            recomputation = self.home / "again" / fingerprint
+            if recomputation.exists() and fingerprint.startswith(name.split("-")[0]):
                 files.discard(recomputation)
         finally:
             lock.release()
@@ -130,10 +159,6 @@ class Store:
         name = index.resolve(self.records, id_or_prefix)
         return export(read_record(self.records / name), name, Path(folder).expanduser(), form)
 
-    def cache_folder(self) -> Path:
-        """Where compiled programs of this results folder are kept."""
-        return self.home / "compiled"
-
     def sizes(self) -> dict[str, int]:
         """Bytes on disk by part of the results folder.
 
@@ -141,6 +166,11 @@ class Store:
             `records`, `compiled` and `again` (recomputations under way).
         """
         return {name: _size(self.home / name) for name in ("records", "compiled", "again")}
+
+
+def _check_fingerprint(text: str) -> None:
+    if not is_fingerprint(text):
+        raise bad("fingerprint", text, "at least eight hexadecimal digits")
 
 
 def _size(folder: Path) -> int:

@@ -1,6 +1,6 @@
 """What was computed twice, held against each other.
 
-Under the same versions and on the same device the bits must agree. Other versions may
+Under the same versions and on the same device and processor the bits must agree. Others may
 round differently: there the largest difference of a variable, relative to its largest
 value, is held against a tolerance, and reported whether it is within or not.
 """
@@ -102,13 +102,13 @@ def hold_against(
 
 
 def same_origin(a: Manifest, b: Manifest) -> bool:
-    """Whether both were made by the same versions on the same kind of device, throughout."""
+    """Whether both were made by the same versions on the same device and processor, throughout."""
 
     def origin(m: Manifest) -> tuple:
-        return m.attrs.get("versions"), m.attrs.get("device")
+        return tuple(m.attrs.get(name) for name in ("versions", "device", "processor"))
 
     def mixed(m: Manifest) -> bool:
-        return any(s["versions"] != m.sessions[0]["versions"] for s in m.sessions)
+        return any(s.get("versions") != m.sessions[0].get("versions") for s in m.sessions)
 
     return origin(a) == origin(b) and not mixed(a) and not mixed(b)
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dynascope.core.errors import StoreError, bad
-from dynascope.core.records import StudyResult, result_to_plain
+from dynascope.core.records import Claim, StudyResult, result_to_plain
 from dynascope.store.files import storing
 from dynascope.store.manifest import to_json
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import xarray as xr
 
 Form = Literal["csv", "netcdf", "parquet"]
 
 
-def export(content: xr.Dataset | StudyResult, name: str, folder: Path, form: Form) -> list[Path]:
+def export(
+    content: xr.Dataset | StudyResult | dict[str, np.ndarray], name: str, folder: Path, form: Form
+) -> list[Path]:
     """Write a record's content to a folder; see `Store.export`."""
     if form not in get_args(Form):
         raise bad("form", form, f"one of {', '.join(get_args(Form))}")
@@ -31,9 +35,25 @@ def export(content: xr.Dataset | StudyResult, name: str, folder: Path, form: For
         folder.mkdir(parents=True, exist_ok=True)
         if isinstance(content, StudyResult):
             return _export_study(content, name, folder, form)
-        if form == "netcdf":
-            return [_export_netcdf(content, folder / f"{name}.nc")]
-        return _export_tables(content, name, folder, form)
+        if isinstance(content, dict):
+            return [_export_computation(content, folder / f"{name}.npz", form)]
+        try:
+            if form == "netcdf":
+                return [_export_netcdf(content, folder / f"{name}.nc")]
+            return _export_tables(content, name, folder, form)
+        except (TypeError, ValueError) as error:  # names or values that the format cannot hold
+            words = " ".join(str(error).split())[:200]
+            raise StoreError(f"record {name} cannot be written as {form}: {words}") from error
+
+
+def _export_computation(arrays: dict[str, np.ndarray], path: Path, form: Form) -> Path:
+    """A computation's arrays have no common axes: they are written as one NumPy archive."""
+    import numpy as np
+
+    if form != "csv":
+        raise bad("form", form, "no form for a computation, which is written as an .npz archive")
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    return path
 
 
 def _export_tables(run: xr.Dataset, name: str, folder: Path, form: Form) -> list[Path]:
@@ -115,24 +135,35 @@ def _export_study(result: StudyResult, name: str, folder: Path, form: Form) -> l
     with open(claims, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(_CLAIM_COLUMNS))
         writer.writeheader()
-        writer.writerows(
-            {column: read(claim) for column, read in _CLAIM_COLUMNS.items()}
-            for claim in result.claims
-        )
+        writer.writerows(claim_columns(result.claims))
     return [whole, claims]
+
+
+def claim_columns(claims: Iterable[Claim]) -> list[dict[str, Any]]:
+    """A row per claim, by column: what a table of them has."""
+    return [{name: read(c) for name, read in _CLAIM_COLUMNS.items()} for c in claims]
 
 
 _CLAIM_COLUMNS: dict[str, Any] = {
     "id": lambda c: c.id,
     "statement": lambda c: c.statement,
     "source": lambda c: c.source,
+    "quantity": lambda c: c.quantity,
+    "kind": lambda c: c.measured.kind,
     "measured": lambda c: c.measured.value,
     "spread": lambda c: c.measured.spread,
+    "low": lambda c: c.measured.low,
+    "high": lambda c: c.measured.high,
     "n": lambda c: c.measured.n,
     "expected": lambda c: c.expected if isinstance(c.expected, str) else json.dumps(c.expected),
     "verdict": lambda c: c.verdict,
     "control": lambda c: c.control and c.control.statement,
     "control_measured": lambda c: c.control and c.control.measured.value,
     "control_verdict": lambda c: c.control and c.control.verdict,
+    "positive": lambda c: c.positive and c.positive.statement,
+    "positive_measured": lambda c: c.positive and c.positive.measured.value,
+    "positive_verdict": lambda c: c.positive and c.positive.verdict,
+    "origin": lambda c: c.origin,
+    "exploratory": lambda c: c.exploratory,
     "note": lambda c: c.note,
 }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,8 +53,9 @@ def write(folder: Path, name: str, data: bytes, rows: int = 0) -> File:
     """
     draft = folder / f".{name}.draft"
     with storing(folder / name):
+        draft.unlink(missing_ok=True)
         try:
-            with open(draft, "wb") as file:
+            with open(draft, "xb") as file:  # never through a link that lies there
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -66,17 +69,57 @@ def write(folder: Path, name: str, data: bytes, rows: int = 0) -> File:
 
 def read(folder: Path, file: File) -> bytes:
     """The content of a named file, checked against its size and checksum."""
-    try:
-        data = (folder / file.name).read_bytes()
-    except FileNotFoundError:
-        raise damaged(folder, f"{file.name} is missing") from None
-    except OSError as error:
-        raise StoreError(f"cannot read {folder / file.name}: {error.strerror}") from error
-    if len(data) != file.bytes:
-        raise damaged(folder, f"{file.name} has {len(data)} bytes instead of {file.bytes}")
+    data = read_plain_file(folder, file.name, file.bytes)
     if hashlib.sha256(data).hexdigest() != file.sha256:
         raise damaged(folder, f"{file.name} does not have its checksum")
     return data
+
+
+def read_plain_file(folder: Path, name: str, size: int | None = None) -> bytes:
+    """The bytes of a file that lies in the folder itself: no link, no pipe, no device.
+
+    Args:
+        folder: Of a record.
+        name: A plain file name.
+        size: How many bytes it must have.
+
+    Returns:
+        The content.
+    """
+    if folder.is_symlink():
+        raise damaged(folder, "its folder is a link to another place")
+    how = os.O_RDONLY
+    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # what the system has of them
+        how |= getattr(os, flag, 0)
+    try:
+        with os.fdopen(os.open(folder / name, how), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise damaged(folder, f"{name} is no plain file")
+            if size is not None and about.st_size != size:
+                raise damaged(folder, f"{name} has {about.st_size} bytes instead of {size}")
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        missing = f"there is no {name}" if size is None else f"{name} is missing"
+        raise damaged(folder, missing) from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise damaged(folder, f"{name} is a link to another place") from None
+        raise StoreError(f"cannot read {folder / name}: {error.strerror}") from error
+
+
+@contextmanager
+def trusting_nothing(folder: Path, what: str) -> Iterator[None]:
+    """Whatever a file with odd content makes its reader raise is damage of that record."""
+    try:
+        yield
+    except StoreError as error:
+        if folder.name in str(error):
+            raise
+        raise damaged(folder, f"{what}: {error}") from error
+    except (Exception, RecursionError) as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise damaged(folder, f"{what} cannot be read ({words})") from error
 
 
 def damaged(folder: Path, what: str) -> DamagedRecord:
@@ -105,4 +148,7 @@ def discard(folder: Path) -> None:
         os.rename(folder, trash)
         settle(folder.parent)
     for left in folder.parent.glob(".trash-*"):  # also what an earlier kill left behind
-        shutil.rmtree(left, ignore_errors=True)
+        if left.is_symlink():  # the link goes, what it points to is not ours
+            left.unlink(missing_ok=True)
+        else:
+            shutil.rmtree(left, ignore_errors=True)

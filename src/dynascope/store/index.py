@@ -6,14 +6,17 @@ alike; a recomputation by other versions stands beside it as `<id>-2`.
 
 from __future__ import annotations
 
-import difflib
+import heapq
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from dynascope.core.errors import BadInput, StoreError, unknown
 from dynascope.store.files import damaged
-from dynascope.store.manifest import Kind, Manifest, read_manifest
+from dynascope.store.foreign import is_id
+from dynascope.store.manifest import NAME, Kind, Manifest, read_manifest
+from dynascope.store.remembered import Row, recall, remember, sign_of
 
 _SHORT = 8
 _FULL = 16  # hexadecimal digits of a fingerprint
@@ -36,24 +39,66 @@ class Entry:
     @property
     def study(self) -> str:
         """The study it belongs to: the first word of the label."""
-        return re.split(r"[ /]", self.label, maxsplit=1)[0]
+        return re.split(r"[ :/]", self.label, maxsplit=1)[0]
 
 
 def names(records: Path) -> list[str]:
-    """The id of every record folder, damaged ones too."""
-    if not records.is_dir():
+    """The id of every record folder, damaged ones too; what has another name is none of ours."""
+    try:
+        with os.scandir(records) as found:
+            return sorted(f.name for f in found if is_id(f.name) and f.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(p.name for p in records.iterdir() if p.is_dir() and p.name[0] != ".")
 
 
 def entries(records: Path) -> list[Entry]:
-    """Every record, the newest first."""
-    found = [entry(records / name) for name in names(records)]
+    """Every record, the newest first.
+
+    Manifests that have not changed since they were last read are not read again; see
+    `remembered`.
+    """
+    known, above = recall(records.parent), f"{records}{os.sep}"
+    here, found, fresh = names(records), [], []
+    for name in here:
+        sign, row = sign_of(f"{above}{name}{os.sep}{NAME}"), known.get(name)
+        if row and row.sign == sign and (line := _remembered(f"{above}{name}{os.sep}", row)):
+            found.append(line)
+            continue
+        folder = records / name
+        line, manifest = _read(folder)
+        found.append(line)
+        if sign and manifest and not line.damaged and sign == sign_of(f"{folder / NAME}"):
+            fresh.append(_row(sign, line, manifest))
+    remember(records.parent, fresh, set(known) - set(here))
     return sorted(found, key=lambda e: (e.created, e.id), reverse=True)
 
 
-def entry(folder: Path) -> Entry:
-    """A record's line; what is wrong with it is told, not raised."""
+def _remembered(folder: str, row: Row) -> Entry | None:
+    """The line of a record whose manifest is as it was; None if its files are not.
+
+    A folder that has become a link is another one: the sign of its manifest tells.
+    """
+    total = 0
+    for file in row.files.split("/") if row.files else ():
+        name, _, size = file.partition(":")
+        try:
+            if os.lstat(folder + name).st_size != int(size):
+                return None
+        except (OSError, ValueError):
+            return None
+        total += int(size)
+    return Entry(row.name, *row[2:7], row.seconds, total)
+
+
+def _row(sign: str, e: Entry, manifest: Manifest) -> Row:
+    """What to remember of a record that was just read."""
+    files = "/".join(f"{f.name}:{f.bytes}" for f in manifest.files)
+    known = (e.kind, e.label, e.fingerprint, e.outcome, e.created, float(e.seconds))
+    return Row(e.id, sign, *known, files)
+
+
+def _read(folder: Path) -> tuple[Entry, Manifest | None]:
+    """A record's line and its manifest; what is wrong with it is told, not raised."""
     try:
         manifest = read_manifest(folder)
         while wrong := _wrong(folder, manifest):
@@ -63,17 +108,17 @@ def entry(folder: Path) -> Entry:
                 break
             manifest = newer
     except StoreError as error:
-        return Entry(folder.name, "", "", "", "", "", 0.0, 0, str(error))
+        return Entry(folder.name, "", "", "", "", "", 0.0, 0, str(error)), None
     m, size = manifest, sum(file.bytes for file in manifest.files)
     known = (folder.name, m.kind, m.label, m.fingerprint, m.outcome, m.created, m.seconds, size)
-    return Entry(*known, damaged=wrong)
+    return Entry(*known, damaged=wrong), manifest
 
 
 def _wrong(folder: Path, manifest: Manifest) -> str | None:
     """What a look at the files' sizes shows; their content is checked when it is read."""
     for file in manifest.files:
         try:
-            size = (folder / file.name).stat().st_size
+            size = os.lstat(folder / file.name).st_size
         except OSError:
             return str(damaged(folder, f"{file.name} is missing"))
         if size != file.bytes:
@@ -96,16 +141,17 @@ def resolve(records: Path, text: str) -> str:
     if found:
         shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
         raise BadInput(f"record {text!r} could be any of {shown}; give more digits")
-    near = difflib.get_close_matches(text, known, n=8, cutoff=0.0)  # a line, not a thousand ids
-    raise unknown("record", text, near)
+
+    def alike(name: str) -> int:
+        return next((i for i, (a, b) in enumerate(zip(name, text)) if a != b), len(text))
+
+    raise unknown("record", text, heapq.nlargest(8, known, key=alike))  # a line, not all ids
 
 
 def owned(records: Path, fingerprint: str, kind: Kind | None = None) -> list[tuple[str, Manifest]]:
     """The readable records of a fingerprint, all or of one kind, the newest first."""
     found = []
-    for name in names(records):
-        if not name.startswith(fingerprint[:_SHORT]):
-            continue
+    for name in _beginning(records, fingerprint[:_SHORT]):
         try:
             manifest = read_manifest(records / name)
         except StoreError:
@@ -113,6 +159,15 @@ def owned(records: Path, fingerprint: str, kind: Kind | None = None) -> list[tup
         if manifest.fingerprint == fingerprint and kind in (None, manifest.kind):
             found.append((name, manifest))
     return sorted(found, key=lambda pair: pair[1].created, reverse=True)
+
+
+def _beginning(records: Path, text: str) -> list[str]:
+    """The ids that begin alike: what is asked before every run, so nothing else is looked at."""
+    try:
+        found = sorted(name for name in os.listdir(records) if name.startswith(text))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [name for name in found if is_id(name) and (records / name).is_dir()]
 
 
 def free_id(records: Path, fingerprint: str) -> str:

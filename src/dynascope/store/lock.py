@@ -46,7 +46,7 @@ class Lock:
 
 def _take(path: Path) -> TextIO:
     while True:
-        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  it stays open
+        file = _open(path)
         if not _try_lock(file):
             file.seek(0)
             who = _holder(file.read())
@@ -61,6 +61,14 @@ def _take(path: Path) -> TextIO:
     json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)
     file.flush()
     return file
+
+
+def _open(path: Path) -> TextIO:
+    """The lock file itself; a link in its place may point to anything, and goes."""
+    if path.is_symlink():
+        path.unlink(missing_ok=True)
+    how = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    return os.fdopen(os.open(path, how, 0o666), "a+", encoding="utf-8")
 
 
 def _holder(text: str) -> str:

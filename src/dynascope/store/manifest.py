@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import reprlib
+import shutil
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from dynascope.core.errors import StoreError, bad
-from dynascope.store.files import File, damaged, write
+from dynascope.core.typed import WrongType, check_fields
+from dynascope.store.files import File, damaged, read_plain_file, settle, storing, write
+from dynascope.store.foreign import is_file_name, is_fingerprint, is_moment, parse
 
 FORMAT = 1
 NAME = "manifest.json"
-_LIBRARIES = ("dynascope", "jax", "jaxlib", "equinox", "optax", "diffrax", "numpy")
 
-Kind = Literal["run", "study"]
+Kind = Literal["run", "computation", "study"]
 Outcome = Literal["unfinished", "interrupted", "finished"]
 
 
 def now() -> str:
     """This moment, in UTC, as text that sorts by time."""
     return datetime.now(UTC).isoformat()
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Installed versions of the libraries that decide a run's bits; imports none of them."""
-    found = {}
-    for library in _LIBRARIES:
-        try:
-            found[library] = metadata.version(library)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 @dataclass(frozen=True)
@@ -90,38 +80,73 @@ def to_json(value: Any, name: str) -> str:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the folder's manifest in one move."""
-    text = to_json({"format": FORMAT, **asdict(manifest)}, "attrs")
-    write(folder, NAME, text.encode())
+    # Without `asdict`, which copies the whole spec: milliseconds, at every append.
+    values = {f.name: getattr(manifest, f.name) for f in fields(manifest)}
+    values["parts"] = [asdict(part) for part in manifest.parts]
+    values["checkpoint"] = manifest.checkpoint and asdict(manifest.checkpoint)
+    write(folder, NAME, to_json({"format": FORMAT, **values}, "attrs").encode())
+
+
+def make_folder(folder: Path, manifest: Manifest) -> None:
+    """Let a record's folder appear together with its manifest, so that none is ever without."""
+    draft = folder.parent / f".new-{manifest.fingerprint}"
+    with storing(folder):
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        write_manifest(draft, manifest)
+        os.rename(draft, folder)
+        settle(folder.parent)
 
 
 def read_plain(folder: Path) -> dict[str, Any]:
-    """The folder's manifest as it stands in the file, of any format this version reads."""
+    """The folder's manifest as it stands in the file, of any format this version reads.
+
+    Its fields are what they must be, names and all; see `foreign`.
+    """
+    data = read_plain_file(folder, NAME)
     try:
-        plain = json.loads((folder / NAME).read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        raise damaged(folder, f"there is no {NAME}") from None
-    except OSError as error:
-        raise StoreError(f"cannot read {folder / NAME}: {error.strerror}") from error
+        plain = parse(data, NAME)
+    except WrongType as error:
+        raise damaged(folder, str(error)) from None
     except ValueError:
         raise damaged(folder, f"{NAME} is not readable JSON") from None
     number = plain.get("format") if isinstance(plain, dict) else None
-    if number != FORMAT:
+    if number != FORMAT or isinstance(number, bool):
         raise StoreError(
-            f"record {folder.name} is of format {number!r}, this dynascope reads format {FORMAT}; "
-            f"read it with the version that wrote it, or `dynascope forget {folder.name}`"
+            f"record {folder.name} is of format {reprlib.repr(number)}, this dynascope reads "
+            f"format {FORMAT}; read it with the version that wrote it, "
+            f"or `dynascope forget {folder.name}`"
         )
+    try:
+        _check(plain)
+    except WrongType as error:
+        raise damaged(folder, str(error)) from None
     return plain
+
+
+def _check(plain: dict[str, Any]) -> None:
+    """Raise `WrongType` for a manifest that no writer of ours has written."""
+    known = {f.name for f in fields(Manifest)}
+    check_fields({k: v for k, v in plain.items() if k in known}, Manifest, "manifest")
+    if lacks := sorted(known - set(plain)):
+        raise WrongType(f"{NAME} lacks {lacks[0]!r}")
+    named = [*plain["parts"], *filter(None, [plain["checkpoint"]])]
+    for what, value, fits in (
+        ("fingerprint", plain["fingerprint"], is_fingerprint(plain["fingerprint"])),
+        ("created", plain["created"], is_moment(plain["created"])),
+        ("seconds", plain["seconds"], 0 <= plain["seconds"] < float("inf")),
+        *(("file name", f["name"], is_file_name(f["name"]) and f["name"] != NAME) for f in named),
+        *(("size of a file", f["bytes"], f["bytes"] >= 0) for f in named),
+    ):
+        if not fits:
+            raise WrongType(f"{NAME} has the {what} {reprlib.repr(value)}, which is none")
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The folder's manifest, or `StoreError` in one line."""
     plain = read_plain(folder)
-    known = {f.name for f in fields(Manifest)}
-    try:
-        values = {k: plain[k] for k in known}
-        values["parts"] = tuple(File(**p) for p in values["parts"])
-        values["checkpoint"] = values["checkpoint"] and File(**values["checkpoint"])
-        values["sessions"] = tuple(values["sessions"])
-        return Manifest(**values)
-    except (KeyError, TypeError) as error:
-        raise damaged(folder, f"{NAME} lacks {error}") from None
+    values = {f.name: plain[f.name] for f in fields(Manifest)}
+    values["parts"] = tuple(File(**p) for p in values["parts"])
+    values["checkpoint"] = values["checkpoint"] and File(**values["checkpoint"])
+    values["sessions"] = tuple(values["sessions"])
+    return Manifest(**values)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from dynascope.core.parts import join_parts
 from dynascope.store import files
-from dynascope.store.arrays import join, pack, unpack
+from dynascope.store.arrays import pack, unpack
 from dynascope.store.files import File
 
 _MANY = 32  # parts that are merged while the run is still going on
@@ -28,7 +29,7 @@ def merge(folder: Path, parts: tuple[File, ...], name: Namer) -> tuple[File, ...
     merged: list[File] = []
     for group in _groups(parts):
         if len(group) > 1:
-            whole = pack(join([unpack(files.read(folder, f)) for f in group]))
+            whole = pack(join_parts([unpack(files.read(folder, f)) for f in group]))
             rows = sum(f.rows for f in group)
             group = [files.write(folder, name("merged"), whole, rows)]
         merged += group

@@ -7,8 +7,6 @@ the manifest: before that move the record is as it was, after it the append is d
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.core.errors import StoreError, bad
 from dynascope.core.records import Saved
+from dynascope.runtime.versions import versions
 from dynascope.store import again, files, index
 from dynascope.store.arrays import check_layout, pack
 from dynascope.store.compare import Agreement
 from dynascope.store.lock import Lock
-from dynascope.store.manifest import NAME, Manifest, now, versions, write_manifest
+from dynascope.store.manifest import NAME, Manifest, make_folder, now, write_manifest
 from dynascope.store.merge import merge, merge_tail
 from dynascope.store.reading import read_run
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray as xr
 
 
@@ -74,7 +74,8 @@ class RecordSink:
         self._check_lock()
         layout = check_layout(self._manifest.layout, part)
         packed, rows = pack(part), part.sizes.get("step", 0)
-        self._make_folder()
+        if not self._folder.exists():
+            make_folder(self._folder, self._manifest)
         written = files.write(self._folder, self._name("part"), packed, rows)
         state = files.write(self._folder, self._name("checkpoint"), checkpoint)
         parts = (*self._manifest.parts, written)
@@ -115,7 +116,7 @@ class RecordSink:
         self._remove_leftovers()
         if outcome == "finished" and self._stored:
             self.id, self.agreement = again.settle(
-                self._folder, self._manifest, self._records, self._stored
+                self._folder, self._manifest, self._records, self._stored, _content
             )
 
     def _check_lock(self) -> None:
@@ -127,18 +128,6 @@ class RecordSink:
         self._written += 1
         ending = "bin" if what == "checkpoint" else "zarr.zip"
         return f"{what}-{self._written:06d}.{ending}"
-
-    def _make_folder(self) -> None:
-        """Let the folder appear together with a manifest, so that none is ever without."""
-        if self._folder.exists():
-            return
-        draft = self._folder.parent / f".new-{self._start.fingerprint}"
-        with files.storing(self._folder):
-            shutil.rmtree(draft, ignore_errors=True)
-            draft.mkdir(parents=True)
-            write_manifest(draft, self._manifest)
-            os.rename(draft, self._folder)
-            files.settle(self._folder.parent)
 
     def _save(self, manifest: Manifest) -> None:
         """Replace the manifest, then remove the files that only the old one named."""
@@ -168,3 +157,7 @@ def _with_session(manifest: Manifest) -> Manifest:
     """The manifest with this process as one of its writers."""
     session = {"from_row": manifest.rows, "started": now(), "versions": versions()}
     return replace(manifest, sessions=(*manifest.sessions, session))
+
+
+def _content(folder: Path, manifest: Manifest) -> dict[str, np.ndarray]:
+    return {str(k): v.values for k, v in read_run(folder, manifest).variables.items()}

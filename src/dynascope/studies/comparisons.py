@@ -1,8 +1,6 @@
-"""The few ways to decide a claim, and the evidence that a claim rests on.
+"""Bounds: which numbers a claim allows, and where that comes from.
 
-A bound accepts or refuses a number. The same bound is put to the measurement and to the
-control: a claim holds only if the measurement is accepted beyond two standard errors and
-the control is refused.
+The same bound is put to a claim's own case and to its controls; see `judging`.
 """
 
 from __future__ import annotations
@@ -10,9 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
+from dynascope.core.records import Measured, Origin, VerdictWord
+from dynascope.numerics import intervals
 
-from dynascope.core.records import Claim, Control, Measured, VerdictWord
+MOST = 0.5  # of all seeds: what the seeds seen must show before "in all seeds" holds
 
 
 @dataclass(frozen=True)
@@ -22,6 +21,8 @@ class Bound:
     low: float | None = None
     high: float | None = None
     value: float | None = None  # the predicted value, where the bound is a tolerance around it
+    origin: Origin = "ours"  # printed in the document, derived from it, or chosen here
+    every: bool = False  # whether the claim is about all seeds; then the measurement is a share
 
     def accepts(self, number: float) -> bool:
         """Whether a number lies within the bound."""
@@ -30,118 +31,95 @@ class Bound:
 
     def words(self) -> dict[str, float | None]:
         """The bound as a record stores it."""
-        return {"low": self.low, "high": self.high} | (
-            {} if self.value is None else {"value": self.value}
-        )
+        value = {} if self.value is None else {"value": self.value}
+        return {"low": self.low, "high": self.high} | value | ({"every": 1.0} if self.every else {})
 
     def verdict(self, measured: Measured) -> VerdictWord:
-        """`holds` or `fails` if two standard errors do not change the answer, else `undecided`.
+        """`holds` if the whole 95 % interval is allowed, `fails` if none of it, else `undecided`.
 
         Example:
-            >>> at_least(0.5).verdict(Measured(0.6, 0.1, 100))
+            >>> at_least(0.5, "ours").verdict(Measured(0.6, 0.1, 100, 0.58, 0.62))
             'holds'
-            >>> at_least(0.5).verdict(Measured(0.51, 0.1, 25))
+            >>> at_least(0.5, "ours").verdict(Measured(0.51, 0.1, 25, 0.47, 0.55))
             'undecided'
         """
-        if measured.value is None or math.isnan(measured.value):
+        value, low, high = measured.value, measured.low, measured.high
+        if value is None or low is None or high is None or math.isnan(low + high):
             return "undecided"
-        around = [measured.value + k * measured.error for k in (-2, 0, 2)]
-        answers = {self.accepts(number) for number in around}
-        spanned = any(b is not None and around[0] < b < around[2] for b in (self.low, self.high))
-        if len(answers) > 1 or spanned:  # an interval wider than the bound decides nothing
-            return "undecided"
-        return "holds" if answers.pop() else "fails"
+        if self.every:  # one seed refutes; those seen are said to be all only if they say enough
+            return "fails" if value < 1 else "holds" if low >= MOST else "undecided"
+        if (self.low is not None and high < self.low) or (
+            self.high is not None and low > self.high
+        ):
+            return "fails"
+        return "holds" if self.accepts(low) and self.accepts(high) else "undecided"
 
 
-def at_least(low: float) -> Bound:
+def at_least(low: float, origin: Origin) -> Bound:
     """Numbers of at least `low`."""
-    return Bound(low=low)
+    return Bound(low=low, origin=origin)
 
 
-def at_most(high: float) -> Bound:
+def at_most(high: float, origin: Origin) -> Bound:
     """Numbers of at most `high`."""
-    return Bound(high=high)
+    return Bound(high=high, origin=origin)
 
 
-def between(low: float, high: float) -> Bound:
+def between(low: float, high: float, origin: Origin) -> Bound:
     """Numbers from `low` to `high`."""
-    return Bound(low, high)
+    return Bound(low, high, origin=origin)
 
 
-def near(value: float, tolerance: float) -> Bound:
+def near(value: float, tolerance: float, origin: Origin) -> Bound:
     """Numbers within an absolute tolerance of a predicted value."""
-    return Bound(value - tolerance, value + tolerance, value)
+    return Bound(value - tolerance, value + tolerance, value, origin)
 
 
-def share(flags: np.ndarray) -> Measured:
-    """The share of seeds for which something is true.
+def in_all_seeds(origin: Origin) -> Bound:
+    """A share of 1: a statement about every seed, put to the `share` of seeds that keep it.
 
-    The spread is that of a yes-or-no draw, with one yes and one no added: a share of 0 of 20
-    is not certain to be 0.
+    One seed that breaks it refutes it. It holds if no seed seen breaks it and there are enough
+    of them (six) to say at 95 % that most seeds keep it; the interval says how many.
 
     Example:
-        >>> share(np.array([True, False, True, False])).value
-        0.5
+        >>> [in_all_seeds("printed").verdict(Measured(1.0, 0.0, n, 0.025 ** (1 / n), 1.0))
+        ...  for n in (5, 6)]
+        ['undecided', 'holds']
     """
-    flags = np.asarray(flags, bool).ravel()
-    n = len(flags)
-    p = (flags.sum() + 1) / (n + 2)
-    return Measured(float(flags.mean()), float(np.sqrt(p * (1 - p))), n)
+    return Bound(low=1.0, origin=origin, every=True)
 
 
-def average(values: np.ndarray) -> Measured:
-    """Mean over seeds, with its spread."""
-    values = np.asarray(values, float).ravel()
-    spread = float(values.std(ddof=1)) if len(values) > 1 else None
-    return Measured(float(values.mean()), spread, len(values))
-
-
-def single(value: float) -> Measured:
-    """A number that has no spread: a closed form, or a worst case over everything measured."""
-    return Measured(float(value))
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a claim rests on: measurement, expectation, control."""
-
-    measured: Measured
-    expected: Bound | str
-    verdict: VerdictWord
-    control: Control | None
-    note: str = ""
-
-    def claim(self, id: str, statement: str, source: str) -> Claim:
-        """The judged claim."""
-        expected = self.expected.words() if isinstance(self.expected, Bound) else self.expected
-        return Claim(
-            id, statement, source, self.measured, expected, self.verdict, self.control, self.note
-        )
-
-
-def compare(
-    bound: Bound, measured: Measured, control: tuple[str, Measured], note: str = ""
-) -> Evidence:
-    """Put the same bound to the measurement and to the control.
+def seeds_needed(measured: Measured, bound: Bound) -> int | None:
+    """About how many seeds would decide, if value and spread stayed what they are.
 
     Args:
-        bound: What is expected.
-        measured: What was found.
-        control: In words, the case in which the claim must fail, and what was found there.
-        note: What else the reader should know.
+        measured: What is undecided.
+        bound: What it is put to.
 
     Returns:
-        The evidence. A claim whose control passes too decides nothing: `undecided`.
+        A number of seeds, or None where no number would: nothing random, a value on the bound.
+
+    Example:
+        >>> seeds_needed(Measured(0.6, 0.1, 2, -0.3, 1.5), at_least(0.5, "ours"))
+        7
     """
-    words, found = control
-    check = Control(words, found, bound.verdict(found))
-    verdict = bound.verdict(measured)
-    if verdict == "holds" and check.verdict != "fails":
-        note = f"{note} The control does not fail, so nothing is decided.".strip()
-        verdict = "undecided"
-    return Evidence(measured, bound, verdict, check, note)
+    if measured.value is None or measured.kind == "exact" or math.isnan(measured.value):
+        return None
+    n = max(measured.n, 1)
+    while n < 10**7:
+        n = math.ceil(n * 1.1) + 1 if n > 100 else n + 1
+        if bound.verdict(_with_seeds(measured, n)) != "undecided":
+            return n
+    return None
 
 
-def not_applicable(why: str) -> Evidence:
-    """A claim that says nothing about these settings."""
-    return Evidence(Measured(None, None, 0), "-", "not_applicable", None, why)
+def _with_seeds(measured: Measured, n: int) -> Measured:
+    """The same value and spread, had there been `n` seeds."""
+    assert measured.value is not None
+    if measured.kind == "share":
+        interval = intervals.of_share(round(measured.value * n), n)
+    else:
+        spread = math.nan if measured.spread is None else measured.spread
+        interval = intervals.around(measured.value, spread / n**0.5, n - 1)
+    low, high = interval or (None, None)
+    return Measured(measured.value, measured.spread, n, low, high, measured.kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -31,6 +32,8 @@ class Blobs(Samples):
         >>> x.shape, y[:, 0].tolist()
         ((4, 3), [0.0, 1.0, 0.0, 1.0])
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     count: int = 2000
     dimension: int = 79

@@ -8,7 +8,7 @@ counts, in the loss and in the score.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -33,9 +33,11 @@ class CommunityDetection(Task):
 
     Example:
         >>> task = CommunityDetection(nodes=10, degrees=(10.0, 0.0))
-        >>> task.draw(jnp.asarray(0, jnp.uint32)).adjacency.sum(axis=1).tolist()[:3]
+        >>> task.graph_of(jnp.asarray(0, jnp.uint32)).adjacency.sum(axis=1).tolist()[:3]
         [4.0, 4.0, 4.0]
     """
+
+    offers: ClassVar[str | None] = "graphs"
 
     degrees: tuple[float, float] = (5.0, 1.0)
     nodes: int = 250
@@ -70,7 +72,7 @@ class CommunityDetection(Task):
         """(test_graphs,) seeds of other graphs."""
         return jax.random.bits(jax.random.fold_in(key, 1), (self.test_graphs,))
 
-    def draw(self, seed: jax.Array) -> DenseGraph:
+    def graph_of(self, seed: jax.Array) -> DenseGraph:
         """The graph of a seed; the first half of its nodes is community 0."""
         half = jnp.arange(self.nodes) < self.nodes // 2
         inside, across = self.degrees
@@ -85,7 +87,7 @@ class CommunityDetection(Task):
         """Cross-entropy under the better of the two namings, averaged over the graphs."""
 
         def one(seed: jax.Array) -> jax.Array:
-            likely = jax.nn.log_softmax(predict(self.draw(seed)))  # type: ignore[arg-type]
+            likely = jax.nn.log_softmax(predict(self.graph_of(seed)))  # type: ignore[arg-type]
             first, second = likely[: self.nodes // 2], likely[self.nodes // 2 :]
             named = [-(jnp.mean(first[:, k]) + jnp.mean(second[:, 1 - k])) / 2 for k in (0, 1)]
             return jnp.minimum(*named)
@@ -96,7 +98,7 @@ class CommunityDetection(Task):
         """(test_graphs,) how far above one half each graph's nodes are told, 0 to 1."""
 
         def one(seed: jax.Array) -> jax.Array:
-            answer = jnp.argmax(predict(self.draw(seed)), axis=1)  # type: ignore[arg-type]
+            answer = jnp.argmax(predict(self.graph_of(seed)), axis=1)  # type: ignore[arg-type]
             truth = (jnp.arange(self.nodes) >= self.nodes // 2).astype(answer.dtype)
             right = jnp.mean(answer == truth)
             return 2.0 * jnp.maximum(right, 1.0 - right) - 1.0

@@ -1,8 +1,8 @@
 r"""Structured identity mapping: learn x -> x from clusters on the axes, tested at their sum.
 
 Cluster p sits at `means[p]` on axis p and spreads with `scales`; the test point
-x_hat = sum_p means[p] e_p combines concepts that were only ever seen alone. Papers 000
-and 001, section 2 (SIM-D1 to D8). For linear models the training set enters only through
+x_hat = sum_p means[p] e_p combines concepts that were only ever seen alone. Papers yang2024
+and yang2025, section 2 (SIM-D1 to D8). For linear models the training set enters only through
 its second moments (4.1):
 
     L = 1/2 ||(W - I) A^(1/2)||^2,   A = diag(a),   a_p = scales[p]^2 + means[p]^2 / K
@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.core.spec import static_field
 from dynascope.numerics.draws import normal
+from dynascope.numerics.small_products import FEW, LARGE
 from dynascope.tasks.base import Predict, Task
 
 # A truncated cluster that keeps fewer than this share of its points cannot be sampled by
@@ -86,6 +87,8 @@ class IdentityMapping(Task):
         >>> task.test_point
         (1.0, 2.0, 0.0)
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     means: tuple[float, ...] = (1.0, 2.0)
     scales: tuple[float, ...] = (0.05, 0.05)
@@ -266,7 +269,7 @@ class IdentityMapping(Task):
         six products of that size forwards and back, not eleven.
         """
         if isinstance(samples, Population):
-            value = _population_loss(predict, samples)
+            value = _population_loss(predict, samples, None if self.rotated else len(self.scales))
         elif predict.linear and samples.shape[0] > samples.shape[1]:
             value = _population_loss(predict, _moments(samples))
         else:
@@ -288,11 +291,22 @@ def _moments(samples: jax.Array) -> Population:
     return Population(samples.T @ samples / samples.shape[0], samples.mean(axis=0))
 
 
-def _population_loss(predict: Predict, population: Population) -> jax.Array:
-    """1/2 E|f(x) - x|^2 for f(x) = W x + b: 1/2 tr(E A E^T) + b.E m + 1/2 |b|^2, E = W - I."""
+def _population_loss(
+    predict: Predict, population: Population, axes: int | None = None
+) -> jax.Array:
+    """1/2 E|f(x) - x|^2 for f(x) = W x + b: 1/2 tr(E A E^T) + b.E m + 1/2 |b|^2, E = W - I.
+
+    Where x is zero beyond the first few axes, only so many columns of E count, and they are
+    taken from f at the unit vectors: W itself would be a product of whole matrices.
+    """
     matrix, offset = predict.affine()
-    error = matrix - jnp.eye(matrix.shape[0], dtype=matrix.dtype)
     moments, mean = population
+    if axes and axes <= FEW and mean.shape[0] >= LARGE:
+        units = jnp.eye(axes, mean.shape[0], dtype=mean.dtype)
+        outputs = jnp.stack([predict(e) for e in units], axis=1)  # W e + b
+        matrix = outputs if offset is None else outputs - offset[:, None]
+        moments, mean = moments[:axes], mean[:axes]
+    error = matrix - jnp.eye(matrix.shape[0], matrix.shape[1], dtype=matrix.dtype)
     weighted = error * moments if moments.ndim == 1 else error @ moments
     value = jnp.sum(weighted * error) / 2
     if offset is not None:

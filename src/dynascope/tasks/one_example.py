@@ -1,10 +1,10 @@
-"""A single example: a normal input and a label (004 section 3.3, and D7 of Fig. B.4)."""
+"""A single example: a normal input and a label (zhu2024 section 3.3, and D7 of Fig. B.4)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,8 @@ class OneExample(Samples):
         >>> x.shape, y.tolist()
         ((1, 3), [[2.0]])
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     dimension: int = 100
     label: float = 1.0

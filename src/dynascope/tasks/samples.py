@@ -2,7 +2,7 @@
 
 The base of the tasks whose samples are a pair of arrays (inputs, targets), one row a sample.
 `reduction` names the convention that every learning rate depends on: "mse" is the mean of
-squared errors (004 ch. 4), "half" is half their sum (004 ch. 2 and 3); a rate in the second
+squared errors (zhu2024 ch. 4), "half" is half their sum (zhu2024 ch. 2 and 3); a rate in the second
 is 2 / (samples x outputs) times the one in the first.
 """
 

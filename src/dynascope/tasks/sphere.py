@@ -1,9 +1,10 @@
-"""Points on a sphere with one example twice as large as the others (004 D6, Fig. 4.5)."""
+"""Points on a sphere with one example twice as large as the others (zhu2024 D6, Fig. 4.5)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +31,8 @@ class Sphere(Samples):
         >>> [round(float(v), 5) for v in jnp.linalg.norm(x, axis=1)], y[:, 0].tolist()
         ([2.0, 1.0, 1.0], [2.0, 1.0, 1.0])
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     count: int = 100
     dimension: int = 100

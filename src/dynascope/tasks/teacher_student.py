@@ -1,8 +1,9 @@
-"""Learning a sum of ReLU neurons from points on the unit sphere (002 section 3.7.1, Fig. B.2)."""
+"""Learning a sum of ReLU neurons from points on a sphere (chen2025 section 3.7.1, Fig. B.2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +28,8 @@ class TeacherStudent(Samples):
         >>> x.shape, bool((y[:, 0] == x[:, 0].clip(0)).all())
         ((100, 2), True)
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     neurons: int = 16
     dimension: int = 16

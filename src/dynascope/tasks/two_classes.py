@@ -1,10 +1,10 @@
-"""Two classes of a real data set, told apart by the sign of one output (004 D8-D16)."""
+"""Two classes of a real data set, told apart by the sign of one output (zhu2024 D8-D16)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -42,6 +42,8 @@ class TwoClasses(Samples):
         >>> task.input_size, task.sizes()
         (64, (100, 101))
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     data: str = "digits"
     classes: tuple[int, int] | None = None

@@ -1,10 +1,10 @@
-"""Two clusters on a line, labelled by their side (D5: 004 Figs. 3.3, B.1)."""
+"""Two clusters on a line, labelled by their side (D5: zhu2024 Figs. 3.3, B.1)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +30,8 @@ class TwoClusters(Samples):
         >>> x.shape, y[:, 0].tolist()
         ((6, 1), [1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     """
+
+    offers: ClassVar[str | None] = "vectors"
 
     count: int = 128
     distance: float = 2.0

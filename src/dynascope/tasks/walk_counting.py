@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from dynascope.core.errors import bad
-from dynascope.data import find
+from dynascope.data import graph_file
 from dynascope.graphs import Graph, as_graph, load
 from dynascope.graphs.walks import count_walks
 from dynascope.tasks.base import Predict, Task
 from dynascope.tasks.graph_input import SparseGraph, sparse_graph
 
-CORA = "planetoid/ind.cora.graph"
 BLUE = 0
 
 
@@ -54,6 +53,8 @@ class WalkCounting(Task):
         >>> task.input_size, int(task.counts().max()) > 0
         (2, True)
     """
+
+    offers: ClassVar[str | None] = "graphs"
 
     graph: Literal["regular", "cora"] = "regular"
     length: int = 3
@@ -130,7 +131,7 @@ def _error(predict: Predict, samples: Labelled, weight: jax.Array) -> jax.Array:
 @lru_cache(maxsize=8)
 def _graph(name: str, nodes: int, degree: int, seed: int) -> Graph:
     if name == "cora":
-        return load(find(CORA))
+        return load(graph_file("cora"))
     import networkx as nx  # a third of a second, for this alone
 
     return as_graph(nx.random_regular_graph(degree, nodes, seed=seed))

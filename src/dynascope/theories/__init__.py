@@ -2,70 +2,58 @@
 
 CamelCase names are theories with `predict`, but for `QuadraticMap`, a system of its own that is
 followed exactly; lower-case functions work on plain arrays.
-`base.Theory` is the interface; `one_layer.py` is the file to imitate.
+`base.Theory` is the interface; `swing_by/one_layer.py` is the file to imitate.
 """
 
-from dynascope.theories.assumptions import check_assumptions, find_constants
-from dynascope.theories.base import LinearTheory, Theory, initial_jacobian
-from dynascope.theories.doubling import period_doublings, predict
-from dynascope.theories.entry_flow import convert_time, flow_terms
-from dynascope.theories.factorization import orbit_multipliers
-from dynascope.theories.factorization_stability import factorization_verdict
-from dynascope.theories.fitting import composition, fit_condition
-from dynascope.theories.infinite_width import infinite_width_kernel
-from dynascope.theories.lemmas import stage_times, verify_lemmas
-from dynascope.theories.linear_dynamics import LinearDescent, linear_descent
-from dynascope.theories.neuron import neuron_gradient, neuron_loss, reduced_step
-from dynascope.theories.one_dimension import flip
-from dynascope.theories.one_layer import OneLayer
-from dynascope.theories.quadratic_map import QuadraticMap
-from dynascope.theories.quadratic_phases import phase_diagram
-from dynascope.theories.quartic import quartic_orbit
-from dynascope.theories.schur import (
-    bottleneck_loss,
-    naive_times,
+from dynascope.theories.base import Theory, initial_jacobian
+from dynascope.theories.catapult.phases import phase_diagram
+from dynascope.theories.catapult.quadratic_map import QuadraticMap
+from dynascope.theories.linearity.infinite_width import infinite_width_kernel
+from dynascope.theories.linearity.linear_dynamics import linear_descent
+from dynascope.theories.oscillation.doubling import period_doublings, predict
+from dynascope.theories.oscillation.factorization import orbit_multipliers
+from dynascope.theories.oscillation.factorization_stability import factorization_verdict
+from dynascope.theories.oscillation.fitting import composition, fit_condition
+from dynascope.theories.oscillation.one_dimension import flip
+from dynascope.theories.oscillation.quartic import quartic_orbit
+from dynascope.theories.rank_increase.diagonal_linear import diagonal_half_times
+from dynascope.theories.rank_increase.experiments import ProductProblem, product_problem
+from dynascope.theories.rank_increase.stages import Stages, incremental_stages
+from dynascope.theories.recall.associative_memory import associative_memory
+from dynascope.theories.recall.truncation import truncation
+from dynascope.theories.swing_by.one_layer import OneLayer
+from dynascope.theories.swing_by.schur import (
     outlook,
-    schur_complements,
-    schur_times,
 )
-from dynascope.theories.start_odds import swing_by_share
-from dynascope.theories.swing_by_odds import initial_correlation, probability_of_swing_by
-from dynascope.theories.symmetric_two_layer import SymmetricTwoLayer
+from dynascope.theories.swing_by.start_odds import swing_by_share
+from dynascope.theories.swing_by.symmetric_two_layer import SymmetricTwoLayer
+from dynascope.theories.swing_by.width_odds import probability_of_swing_by
 
 __all__ = [
-    "LinearDescent",
-    "LinearTheory",
     "OneLayer",
+    "ProductProblem",
     "QuadraticMap",
+    "Stages",
     "SymmetricTwoLayer",
     "Theory",
-    "bottleneck_loss",
-    "check_assumptions",
+    "associative_memory",
     "composition",
-    "convert_time",
+    "diagonal_half_times",
     "factorization_verdict",
-    "find_constants",
     "fit_condition",
     "flip",
-    "flow_terms",
+    "incremental_stages",
     "infinite_width_kernel",
-    "initial_correlation",
     "initial_jacobian",
     "linear_descent",
-    "naive_times",
-    "neuron_gradient",
-    "neuron_loss",
     "orbit_multipliers",
     "outlook",
     "period_doublings",
     "phase_diagram",
     "predict",
     "probability_of_swing_by",
+    "product_problem",
     "quartic_orbit",
-    "reduced_step",
-    "schur_complements",
-    "schur_times",
-    "stage_times",
     "swing_by_share",
-    "verify_lemmas",
+    "truncation",
 ]

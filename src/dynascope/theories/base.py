@@ -17,14 +17,18 @@ import jax
 import numpy as np
 import xarray as xr
 
+from dynascope.core.attributes import as_values
 from dynascope.core.errors import BadInput, bad
+from dynascope.core.paths import set_path
+from dynascope.core.plain import from_plain, to_plain
 from dynascope.core.quantities import quantities
 from dynascope.core.randomness import key_for
-from dynascope.core.spec import Spec, from_plain, set_path
+from dynascope.core.run import Run
+from dynascope.core.spec import Spec
 from dynascope.models import Model
-from dynascope.numerics.compilation_cache import compilation_cache
-from dynascope.numerics.polish import polish
-from dynascope.numerics.precision import precision
+from dynascope.runtime.compilation_cache import compilation_cache
+from dynascope.runtime.precision import precision
+from dynascope.runtime.quick_compile import quick_compile_options
 from dynascope.tasks import IdentityMapping, Task
 
 
@@ -37,8 +41,8 @@ class Theory(Spec):
 
     def predict(
         self,
-        task: Task,
-        model: Model,
+        task: Task | Run,
+        model: Model | None = None,
         *,
         like: xr.Dataset | None = None,
         seeds: int | Iterable[int] | None = None,
@@ -47,7 +51,7 @@ class Theory(Spec):
         """What a run of this task and model would measure.
 
         Args:
-            task: What is to be learned.
+            task: What is to be learned; or a `Run`, which brings everything else with it.
             model: What learns; its initial parameters are those of the seeds.
             like: A run whose seeds, sweep axes, times and names are taken over.
             seeds: Without `like`: a number of seeds or the seeds themselves.
@@ -84,15 +88,21 @@ class LinearTheory(Theory):
 
     def predict(
         self,
-        task: Task,
-        model: Model,
+        task: Task | Run,
+        model: Model | None = None,
         *,
         like: xr.Dataset | None = None,
         seeds: int | Iterable[int] | None = None,
         times: Any = None,
     ) -> xr.Dataset:
         """Loss, test loss, output and Jacobian; see `Theory.predict`."""
-        grid = _Grid.of(like, seeds, times)
+        if isinstance(task, Run):
+            return self._over(_Grid.over(task), task.experiment.task, task.experiment.model)
+        if model is None:
+            raise BadInput("predict needs a model beside the task, or a run alone")
+        return self._over(_Grid.of(like, seeds, times), task, model)
+
+    def _over(self, grid: _Grid, task: Task, model: Model) -> xr.Dataset:
         columns: list[dict[str, np.ndarray]] = []
         for position, changes in grid.points():
             setting = _Setting(task, model)
@@ -117,11 +127,20 @@ class _Grid:
     wanted: list[tuple[str, str, tuple | None]]  # (quantity, stored name, point)
 
     @staticmethod
+    def over(run: Run) -> _Grid:
+        """What a run measured, read from its experiment."""
+        axes = {path: list(run[path].values) for path, _ in run.experiment.over}
+        wanted = [w for p in run.experiment.probes if (w := _wanted(to_plain(p)))]
+        dims = tuple(map(str, run["time"].dims))
+        seeds, steps = run["seed"].values, run["step"].values
+        return _Grid(axes, seeds, dims, run["time"].values, steps, wanted)
+
+    @staticmethod
     def of(like: xr.Dataset | None, seeds: Any, times: Any) -> _Grid:
         if like is not None:
             if seeds is not None or times is not None:
                 raise BadInput("predict takes like=, or seeds= and times=, not both")
-            spec = like.attrs["spec"]
+            spec = as_values(like.attrs)["spec"]
             axes = {path: list(like[path].values) for path, _ in spec["over"]}
             time = like["time"]
             wanted = [w for p in spec["probes"] if (w := _wanted(p))]
@@ -162,8 +181,7 @@ class _Grid:
             q = quantities.get(quantity)
             stacked = np.stack([c[name] for c in columns])
             values = stacked.reshape(*shape, *stacked.shape[1:])
-            attrs = {"units": q.unit, "symbol": q.symbol, "long_name": q.meaning}
-            variables[name] = ((*dims, *q.dims), values, attrs)
+            variables[name] = ((*dims, *q.dims), values, q.about(name))
         coords: dict[str, Any] = {**self.axes, "seed": self.seeds, "step": self.steps}
         coords["time"] = (self.time_dims, self.times)
         return xr.Dataset(variables, coords)
@@ -213,7 +231,7 @@ def initial_params(task: Task, model: Model, seeds: np.ndarray) -> Any:
     network = model.build(task.input_size, task.output_size)
     with precision("float64"), compilation_cache():
         draw = lambda seed: network.init(key_for(seed, "init"))  # noqa: E731
-        options = polish(jax.make_jaxpr(draw)(np.uint32(0)).jaxpr)
+        options = quick_compile_options(jax.make_jaxpr(draw)(np.uint32(0)).jaxpr)
         init = jax.jit(jax.vmap(draw), compiler_options=options)
         return jax.tree.map(np.asarray, init(np.asarray(seeds, np.uint32)))
 

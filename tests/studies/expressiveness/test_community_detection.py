@@ -1,4 +1,4 @@
-"""Community detection at smoke scale, and its parts that need no training."""
+"""Community detection: its parts that need no training, and claims on planted overlaps."""
 
 from __future__ import annotations
 
@@ -10,96 +10,61 @@ import xarray as xr
 
 import dynascope as ds
 from dynascope.core.randomness import key_for
-from dynascope.graphs.communities import (
-    HARDNESSES,
-    adjacency_communities,
-    bethe_communities,
-    overlap,
-)
-from dynascope.numerics.precision import precision
+from dynascope.core.run import Run
+from dynascope.graphs.communities import HARDNESSES, adjacency_communities, overlap
+from dynascope.runtime.precision import precision
 from dynascope.store import Store
 from dynascope.studies import studies
-from dynascope.studies.expressiveness.community_detection import Found
+from dynascope.studies.expressiveness.community_detection import runs
 
-WANTED = {
-    "chance": "holds",
-    "spectral-rises": "holds",
-    "gcn-no-better": "holds",
-    "gcn-drop": "holds",
-    "bethe-better-at-rank-3": "not_applicable",
-    "bethe-better-everywhere": "not_applicable",
-    "table-a-2": "not_applicable",
-    "network-like-bethe": "not_applicable",
-}
+STUDY = "community-detection"
 
 
-def test_verdicts(verdicts):
-    assert verdicts("community-detection") == WANTED
-
-
-def test_overlaps_are_shares(outcomes):
-    for run in outcomes("community-detection").datasets():
+def test_overlaps_are_shares(outcome):
+    datasets = outcome.datasets()
+    assert len(datasets) == 3
+    for run in datasets:
         overlap = run["overlap"].values
-        assert overlap.shape == (5, 1, 2, 16)
+        assert overlap.shape == (5, 3, 2, 10)
         assert overlap.min() >= 0 and overlap.max() <= 1
 
 
 def test_spectral_answers_are_given_on_the_graphs_of_the_runs():
-    study = studies.get("community-detection").at("smoke")
-    graphs = study.test_graphs()[2]
-    task = replace(study.task, degrees=HARDNESSES[2])
+    task = replace(studies.get(STUDY).at("smoke").task, test_graphs=8)
+    graphs = runs.test_graphs(task)
     with precision("float32"):
-        seed = task.context(key_for(0, "data"))[7]
-        drawn = np.asarray(task.draw(seed).adjacency)
-    assert (graphs[7].adjacency.toarray() == drawn).all()
+        at_rank_3 = replace(task, degrees=HARDNESSES[2])
+        drawn = np.asarray(at_rank_3.graph_of(task.context(key_for(0, "data"))[7]).adjacency)
+    assert (graphs[2][7].adjacency.toarray() == drawn).all()
+    for graph in graphs[4][:3]:  # separate communities are components
+        assert graph.adjacency[:125, 125:].nnz == 0
+    settings = replace(studies.get(STUDY).at("smoke"), task=task)
+    found = runs.spectral.function(settings, "adjacency")
+    truth = np.repeat([0, 1], 125)
+    assert found.shape == (5, 8)
+    assert found[2, 7] == pytest.approx(overlap(adjacency_communities(graphs[2][7]), truth))
+    assert (found != runs.spectral.function(settings, "Bethe Hessian")).any()
 
 
-def test_separate_communities_are_components():
-    study = studies.get("community-detection").at("smoke")
-    for graph in study.test_graphs()[4][:3]:
-        half = graph.nodes // 2
-        assert graph.adjacency[:half, half:].nnz == 0
+def test_what_is_found_is_read_at_the_end():
+    overlaps = np.zeros((5, 3, 2, 2))
+    overlaps[:, :, 1] = [0.6, 0.8]
+    run = Run(xr.Dataset({"overlap": (("rank", "seed", "step", "graph"), overlaps)}), None)
+    assert np.allclose(runs.overlaps(None, {"GA-MLP-A": run})["GA-MLP-A"], np.full((5, 3), 0.7))
 
 
-def test_paper_scale_is_the_printed_setting():
-    study = studies.get("community-detection").at("paper")
-    assert (study.task.training_graphs, study.task.test_graphs, study.powers) == (6000, 200, 120)
-    assert study.network_layers == 60 and set(study.plan()) == {
-        "GA-MLP-A", "GA-MLP-H", "GA-MLP-GCN", "sGNN"
-    }  # fmt: skip
-
-
-def test_charts(outcomes):
-    charts = outcomes("community-detection").charts
-    assert [c.name for c in charts] == ["by-hardness", "beside-the-table"]
-
-
-def test_every_model_has_its_operator():
-    models = {n: e.model for n, e in studies.get("community-detection").at("laptop").plan().items()}
+def test_every_model_has_its_operator_and_paper_scale_is_the_printed_setting():
+    study = studies.get(STUDY)
+    models = {n: e.model for n, e in runs.models.function(study.at("laptop")).items()}
     assert models.pop("sGNN").layers == 30
     assert {name: (model.operators, model.powers) for name, model in models.items()} == {
         "GA-MLP-A": (("adjacency",), (120,)),
         "GA-MLP-H": (("bethe",), (120,)),
         "GA-MLP-GCN": (("self_loop",), (120,)),
     }
-
-
-def test_learned_overlaps_are_the_last_and_spectral_ones_those_of_their_matrix(monkeypatch):
-    study = studies.get("community-detection").at("smoke")
-    study = replace(study, task=replace(study.task, test_graphs=2))
-    graphs = study.test_graphs()
-    monkeypatch.setattr(type(study), "test_graphs", lambda self: graphs)  # drawn once
-    overlaps = np.zeros((5, 1, 2, 2))
-    overlaps[:, :, 1] = 0.7
-    run = xr.Dataset({"overlap": (("rank", "seed", "step", "graph"), overlaps)})
-    found = study.analyse({"GA-MLP-A": run})
-    assert found.learned["GA-MLP-A"].tolist() == [[0.7, 0.7]] * 5
-    truth = np.repeat([0, 1], 125)
-    answers = {"Bethe Hessian": bethe_communities, "adjacency": adjacency_communities}
-    for name, answer in answers.items():
-        wanted = [[overlap(answer(g), truth) for g in rank] for rank in graphs]
-        assert found.spectral[name].tolist() == wanted
-    assert found.spectral["Bethe Hessian"].tolist() != found.spectral["adjacency"].tolist()
+    paper = study.at("paper")
+    assert (paper.task.training_graphs, paper.task.test_graphs, paper.powers) == (6000, 200, 120)
+    assert runs.models.function(paper)["sGNN"].model.layers == 60
 
 
 # Means by rank: the GCN operator as printed in Table A.2, powers of A and of H as one would like.
@@ -112,17 +77,15 @@ MEANS = {
 }
 
 
-def judged(changes):
-    """Verdicts of the laptop study if the models found these shares of the communities."""
-    noise = np.random.default_rng(0).normal(scale=1e-3, size=(len(MEANS), 5, 50))
+def planted(changes):
+    """What the models would have found, had they found these shares of the communities."""
+    noise = np.random.default_rng(0).normal(scale=1e-3, size=(len(MEANS), 5, 6))
     learned = {
         name: (mean + changes.get(name, 0.0))[:, None] + noise[k]
         for k, (name, mean) in enumerate(MEANS.items())
     }
-    spectral = {"Bethe Hessian": learned["GA-MLP-A"] + 0.1, "adjacency": learned["GA-MLP-A"]}
-    study = studies.get("community-detection").at("laptop")
-    claims = study.judge(Found(learned, spectral, np.full(2000, 0.05)))
-    return {claim.id.split("/")[1]: claim.verdict for claim in claims}
+    certain = runs.planted.function(studies.get(STUDY).at("laptop"))
+    return {runs.found: learned, runs.found_at_last: learned, runs.planted: certain}
 
 
 @pytest.mark.parametrize(
@@ -137,18 +100,18 @@ def judged(changes):
         ({"sGNN": np.full(5, -0.1)}, {"network-like-bethe"}),
     ],
 )  # fmt: skip
-def test_claims_that_need_long_training_read_their_numbers(changes, failing):
-    found = judged(changes)
-    compared = set(found) - {"chance", "spectral-rises"}
-    assert {name for name in compared if found[name] == "fails"} == failing
-    assert {found[name] for name in compared - failing} == {"holds"}
+def test_claims_that_need_long_training_read_their_numbers(judged, changes, failing):
+    found = judged(STUDY, studies.get(STUDY).at("laptop"), planted(changes))
+    assert len(found) == 6
+    assert {name for name, verdict in found.items() if verdict == "fails"} == failing
+    assert {found[name] for name in set(found) - failing} == {"holds"}
 
 
 @pytest.mark.slow
 def test_after_2500_graphs_the_bethe_operator_is_ahead_at_rank_3(tmp_path):
     """Check 27: more than two standard errors at rank 3, and the GCN's drop at rank 5."""
-    changes = {"network_layers": 0}
-    outcome = ds.run("community-detection", "laptop", changes=changes, store=Store(tmp_path))
+    changes = {"network_layers": 0, "seeds": 4}
+    outcome = ds.run(STUDY, "laptop", changes=changes, store=Store(tmp_path))
     claims = {c.id.split("/")[1]: c for c in outcome.claims}
     assert claims["bethe-better-at-rank-3"].verdict == "holds"
     assert claims["gcn-drop"].verdict == "holds"

@@ -1,1 +1,1 @@
-"""Past the critical learning rate: the catapult and its quadratic models (004 chapter 3)."""
+"""Past the critical learning rate: the catapult and its quadratic models (zhu2024 chapter 3)."""

@@ -1,1 +1,1 @@
-"""What graph networks can tell apart, count and learn (thesis 002, chapter 2 and appendix A)."""
+"""What graph networks can tell apart, count and learn (chen2025, chapter 2 and appendix A)."""

@@ -1,1 +1,1 @@
-"""How linear wide networks are, and what that does to training (004 chapter 2)."""
+"""How linear wide networks are, and what that does to training (zhu2024 chapter 2)."""

@@ -1,1 +1,1 @@
-"""Past the edge of stability: orbits, period doubling, chaos, balance (002 chapter 3)."""
+"""Past the edge of stability: orbits, period doubling, chaos, balance (chen2025 chapter 3)."""

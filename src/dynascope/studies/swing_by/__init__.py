@@ -1,1 +1,1 @@
-"""Papers 000 and 001: concept learning and the swing-by of the structured identity mapping."""
+"""Concept learning and swing-by in the structured identity mapping (yang2024, yang2025)."""

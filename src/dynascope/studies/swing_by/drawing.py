@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from dynascope.core.charts import Bars, Line, Mark, Panel, Path, Points, Role
+from dynascope.core.charts import Bars, Line, Mark, Panel, Path, Points, Role, Scale
 from dynascope.core.records import Measured
+from dynascope.core.run import Run
 
 
 def thin(values: np.ndarray, most: int = 400) -> slice:
@@ -24,30 +26,59 @@ def curve(values: xr.DataArray, label: str, *, group: int = 0, role: Role = "mea
     return Line(times, values.values[keep], label, role=role, group=group)
 
 
-def trajectory(
-    output: xr.DataArray, label: str, *, group: int = 0, role: Role = "measured"
-) -> Path:
+def with_theory(
+    run: xr.DataArray, theory: xr.DataArray, label: str, group: int = 0, name: str = "theory"
+) -> tuple[Line, Line]:
+    """A measured line and the theory over it."""
+    return curve(run, label, group=group), curve(theory, name, group=group, role="theory")
+
+
+def entries(
+    run: Run | xr.Dataset, theory: xr.Dataset, places: Sequence[tuple[int, int]], named: int = -1
+) -> list[Mark]:
+    """Jacobian entries of one seed with the theory over them, which is named once."""
+    marks: list[Mark] = []
+    for group, (i, j) in enumerate(places):
+        measured, predicted = (r["input_jacobian"][:, i, j] for r in (run, theory))
+        name = "theory" if (i, j) == places[named] else ""
+        marks += with_theory(measured, predicted, f"w{i + 1}{j + 1}", group, name)
+    return marks
+
+
+def evenly_spaced(path: np.ndarray, points: int) -> np.ndarray:
+    """So many points at equal steps along the path's own length, (time, d) to (points, d).
+
+    Example:
+        >>> evenly_spaced(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), 2).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
+    length = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    spots = np.linspace(0, length[-1], points)
+    return np.stack([np.interp(spots, length, x) for x in path.T], axis=1)
+
+
+def trajectory(output: xr.DataArray, label: str, group: int = 0, role: Role = "measured") -> Path:
     """The first two output coordinates as a path, evenly spaced along its own length."""
-    xy = output.values[:, :2]
-    length = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(xy, axis=0), axis=1))])
-    spots = np.linspace(0, length[-1], 200)
-    x, y = (np.interp(spots, length, xy[:, k]) for k in (0, 1))
+    x, y = evenly_spaced(output.values[:, :2], 200).T
     return Path(x, y, label=label, group=group, role=role)
 
 
-def map_panel(means: Sequence[float], paths: Sequence[Mark], title: str) -> Panel:
-    """Output trajectories over the map of training clusters and the test point."""
-    first, second = means[:2]
-    places: tuple[Mark, ...] = (
-        Points((first, 0.0), (0.0, second), "training clusters", role="reference", group=7),
-        Points((first,), (second,), "test point", role="theory"),
-    )
-    return Panel((*paths, *places), title=title, x_label="output 1", y_label="output 2", equal=True)
+def map_panel(
+    first: float | tuple[float, ...], second: float, paths: Sequence[Mark], title: str
+) -> Panel:
+    """Output trajectories over the map of training clusters and test points, one or several."""
+    firsts, what = (first, "test points") if isinstance(first, tuple) else ((first,), "test point")
+    axes = (*firsts, 0.0), (*[0.0] * len(firsts), second)
+    places = (Points(*axes, "training clusters", role="reference", group=7),
+              Points(firsts, [second] * len(firsts), what, role="theory"))  # fmt: skip
+    return Panel((*paths, *places), title, "output 1", "output 2", equal=True)
 
 
-def loss_panel(marks: Sequence[Mark], title: str, y_label: str = "test loss") -> Panel:
+def loss_panel(
+    marks: Sequence[Mark], title: str, y_label: str = "test loss", y_scale: Scale = "linear"
+) -> Panel:
     """Losses over time."""
-    return Panel(tuple(marks), title=title, x_label="gradient-flow time", y_label=y_label)
+    return Panel(tuple(marks), title, "gradient-flow time", y_label, y_scale=y_scale)
 
 
 def over_log_time(panel: Panel) -> Panel:
@@ -59,45 +90,10 @@ def over_log_time(panel: Panel) -> Panel:
     return replace(panel, marks=tuple(marks), x_scale="log")
 
 
-def share_bars(
-    names: tuple[str, ...],
-    shares: Sequence[Measured],
-    label: str = "",
-    group: int = 0,
-    role: Role = "measured",
-) -> Bars:
-    """A bar per share, with two standard errors."""
-    y = np.array([s.value for s in shares])
-    error = np.array([2 * s.error for s in shares])
-    low, high = np.maximum(y - error, 0), np.minimum(y + error, 1)
-    return Bars(names, y, label, role, group, low=low, high=high)
-
-
-def theory_map(
-    paths: Sequence[tuple[str, xr.DataArray, np.ndarray]],
-    first_means: Sequence[float],
-    second_mean: float,
-    title: str,
-) -> Panel:
-    """Output trajectories in several settings, each with its theory dashed over it.
-
-    Args:
-        paths: Label, measured output (step, output), predicted output (time, output).
-        first_means: The settings' first means; each has a cluster and a test point.
-        second_mean: The second mean, the same in all of them.
-        title: The panel's title.
-
-    Returns:
-        The panel.
-    """
-    marks: list[Mark] = []
-    for group, (label, output, theory) in enumerate(paths):
-        marks.append(trajectory(output, label, group=group))
-        name = "Theorem 4.1" if group + 1 == len(paths) else ""
-        x, y = theory.T[:2]
-        marks.append(Path(x, y, label=name, role="theory", group=group, arrows=False))
-    n = len(first_means)
-    places = (*first_means, 0.0), (*[0.0] * n, second_mean)
-    marks.append(Points(*places, "training clusters", role="reference", group=7))
-    marks.append(Points(first_means, [second_mean] * n, "test points", role="theory"))
-    return Panel(tuple(marks), title, "output 1", "output 2", equal=True)
+def shares_as(
+    kind: type[Bars] | type[Points], x: Any, shares: Iterable[Measured], label: str = "",
+    group: int | None = None, role: Role = "measured",
+) -> Bars | Points:  # fmt: skip
+    """Bars or points, one per share, with its 95 % interval."""
+    y, low, high = np.array([(m.value, m.low, m.high) for m in shares]).T
+    return kind(x, y, label, role, group, low, high)

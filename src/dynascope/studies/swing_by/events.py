@@ -1,126 +1,139 @@
-"""What happens on a run and when: turns of the loss, gaps to theory, peaks and falls of entries."""
+"""What happens on a run and when: who swings by, gaps to theory, times to learn."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
-from dynascope.probes.curves import Descents, descents
-from dynascope.theories.entry_flow import peak_identity
-from dynascope.theories.schur import naive_times, schur_complements, schur_times
-from dynascope.theories.stages import crossing_times, growth_stops, half_crossings
+from dynascope.core.records import Measured
+from dynascope.core.run import Run
+from dynascope.numerics import intervals
+from dynascope.probes import bump
+from dynascope.studies.measures import exact, share
+from dynascope.theories import SymmetricTwoLayer
+from dynascope.theories.swing_by.schur import naive_times, schur_complements, schur_times
+from dynascope.theories.swing_by.stages import half_crossings
+
+SMALL_RISE = 0.002  # a rise of 0.2 % of the first loss counts as swing-by (ledger, "bump")
+CLEAR_RISE = 0.01  # for networks with default initialisation
 
 
-def theory_gaps(run: xr.Dataset, theory: xr.Dataset) -> tuple[float, float]:
-    """Largest gap between measured and predicted test loss, as share of the first loss.
+def swings(run: Run, above: float = SMALL_RISE) -> Measured:
+    """Share of seeds whose test loss rises by more than so much of its first value."""
+    return share(bump(run["test_loss"].values) > above)
 
-    Args:
-        run: A run with one seed.
-        theory: The prediction for it.
 
-    Returns:
-        The gap at the true clock, and that of the same prediction read at the printed clock.
-    """
+def theory_gap(run: Run, theory: xr.Dataset) -> Measured:
+    """Largest gap of the test loss of a run with one seed to the flow, over its first value."""
     measured, predicted = (x["test_loss"].values[0] for x in (run, theory))
-    times = theory["time"].values
-    printed = np.interp(times / 2, times, predicted)
-    true, other = (np.abs(measured - p).max() / measured[0] for p in (predicted, printed))
-    return float(true), float(other)
+    return exact(np.abs(measured - predicted).max() / measured[0])
 
 
-def extremes(turns: Descents) -> str:
-    """The turning points of a loss in words."""
-    places = ", ".join(f"{t.value:.3g} at {t.time:.2f}" for t in turns.turns[:-1])
-    return f"Turns of the test loss: {places}, then towards {turns.turns[-1].value:.1g}."
+def at_printed_clock(theory: xr.Dataset) -> xr.Dataset:
+    """The flow as it would run at the printed clock, which is half as fast."""
+    times, losses = theory["time"].values, theory["test_loss"].values  # (seed, step)
+    slow = np.stack([np.interp(times / 2, times, loss) for loss in losses])
+    return theory.assign(test_loss=(theory["test_loss"].dims, slow))
 
 
-def fall_times(curves: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """When each curve is back to half of its largest absolute value.
+def planted_curve(run: Run, rise: ArrayLike) -> Run:
+    """The run with test losses that fall, rise by so much of their first value, and fall.
 
     Args:
-        curves: (curve, time).
-        times: (time,).
+        run: What the curves are planted in.
+        rise: Of each curve, or of all; with a rise of 0 a curve falls all the way.
 
     Returns:
-        One time per curve, linear between samples; infinite where it stays above half.
+        The planted run. Its numbers are exact where a record meets each turn, and otherwise
+        off by less than the fall or rise from one record to the next.
+    """
+    *lanes, steps = run["test_loss"].shape
+    places = np.linspace(0, 3, steps)
+    turns = np.rint(np.arange(1, 3) * (steps - 1) / 3).astype(int)
+    places[turns] = 1, 2  # so that no turn falls between two records
+    falls = np.interp(places, np.arange(4), (1.0, 0.4, 0.4, 0.0))
+    bend = np.interp(places, np.arange(4), (0.0, 0.0, 1.0, 0.0))
+    rises = np.broadcast_to(rise, lanes)[..., None]
+    return run.planted(test_loss=falls + rises * bend)
+
+
+def first_share(n: int, share: float) -> np.ndarray:
+    """Which of n seeds: the first ones, as near to a share of them as there are seeds.
 
     Example:
-        >>> fall_times(np.array([[0.0, -4.0, 0.0]]), np.array([0.0, 1.0, 2.0])).tolist()
-        [1.5]
+        >>> first_share(4, 0.5).tolist()
+        [True, True, False, False]
     """
-    size = np.abs(curves)
-    before = np.arange(size.shape[1]) < size.argmax(axis=1)[:, None]
-    lost = np.where(before, 0.0, 1 - size / size.max(axis=1, keepdims=True))
-    return crossing_times(lost.T, times, 0.5)
+    return np.arange(n) < round(share * n)
 
 
-def triple_events(runs: xr.Dataset) -> dict[str, np.ndarray]:
-    """Events of Fig. 8 in every run: half-crossings, falls, and w22 at the peaks.
-
-    Args:
-        runs: Runs of three concepts with `input_jacobian`, weakest concept first.
-
-    Returns:
-        One number a seed under each of "half 11" to "half 33", "fallen 12", "fallen 23",
-        "w22 at peak 12", "w22 at peak 23".
-    """
-    w, t = runs["input_jacobian"].values, runs["time"].values  # w: (seed, step, 3, 3)
-    half = half_crossings(w, t)
-    found = {f"half {k + 1}{k + 1}": half[:, k] for k in range(3)}
-    for i, j in ((0, 1), (1, 2)):
-        minor = w[:, :, i, j]
-        peak = np.abs(minor).argmax(axis=1)
-        found[f"fallen {i + 1}{j + 1}"] = fall_times(minor, t)
-        found[f"w22 at peak {i + 1}{j + 1}"] = w[np.arange(len(w)), peak, 1, 1]
-    return found
-
-
-def double_events(runs: xr.Dataset) -> dict[str, np.ndarray]:
-    """Events of Fig. 5 in every run: peaks and what is left of them, and the rise of the loss.
-
-    Args:
-        runs: Runs with `input_jacobian` and `test_loss`; direction 2 is the strong one.
-
-    Returns:
-        One number a seed; the rise is NaN where the test loss never rises.
-    """
-    w, t = runs["input_jacobian"].values, runs["time"].values  # w: (seed, step, d, d)
-    half, seeds = half_crossings(w, t), np.arange(len(w))
-    found = {"half 11": half[:, 0], "half 22": half[:, 1]}
-    for name, entry in (("12", w[:, :, 0, 1]), ("11", w[:, :, 0, 0])):
-        size = np.abs(entry)
-        peak = size.argmax(axis=1)
-        found[f"peak {name}"] = t[peak]
-        found[f"left {name}"] = size[:, -1] / size[seeds, peak]
-        found[f"w22 at peak {name}"] = w[seeds, peak, 1, 1]
-    rises = [descents(loss, t).ascents for loss in runs["test_loss"].values]
-    found["rise start"] = np.array([r[0].start.time if r else np.nan for r in rises])
-    found["rise end"] = np.array([r[0].end.time if r else np.nan for r in rises])
-    return found
-
-
-def peaks(jacobian: np.ndarray) -> np.ndarray:
-    """W at the moment at which |w12| is largest, (run, time, d, d) to (run, d, d)."""
-    place = np.abs(jacobian[:, :, 0, 1]).argmax(axis=1)
-    return jacobian[np.arange(len(jacobian)), place]
-
-
-def identity_gap(jacobian: np.ndarray, strengths: np.ndarray) -> float:
-    """How far W is from the identity that holds where |w12| peaks, for d = 2.
+def distance(measured: Measured, point: float = 0.0) -> Measured:
+    """How far a measurement is from a known number, with the interval that follows.
 
     Example:
-        >>> identity_gap(np.diag([0.0, 0.8]), np.array([1.0, 3.0]))
-        0.0
+        >>> found = distance(Measured(0.4, None, 9, 0.25, 0.75), 0.5)
+        >>> round(found.value, 2), found.low, found.high
+        (0.1, 0.0, 0.25)
     """
-    left, right = peak_identity(jacobian, strengths)
-    return float(abs(left / right - 1))
+    if measured.value is None or measured.low is None or measured.high is None:
+        return measured
+    ends = abs(measured.low - point), abs(measured.high - point)
+    low = 0.0 if measured.low <= point <= measured.high else min(ends)
+    return replace(
+        measured, value=abs(measured.value - point), low=low, high=max(ends), kind="mean"
+    )
 
 
-def plateaus(runs: xr.Dataset) -> np.ndarray:
-    """Largest test loss after the second concept is learned (w22 above 0.99), one a seed."""
-    learned = growth_stops(runs["input_jacobian"].values, runs["time"].values)[:, 1]
-    after = runs["time"].values >= learned[:, None]
-    return np.where(after, runs["test_loss"].values, 0.0).max(axis=1)
+def largest(found: Iterable[Measured]) -> Measured:
+    """The largest of some measurements, with an interval for the largest true value.
+
+    All of them lie below the high end with the certainty of one. That some one lies above
+    the low end is said of the best of k, so each interval's lower half is widened as
+    Bonferroni asks, by the ratio of two normal quantiles.
+
+    Example:
+        >>> found = largest([Measured(1.0, None, 9, 0.9, 1.1), Measured(0.5, None, 9, 0.0, 2.0)])
+        >>> found.value, round(found.low, 3), found.high
+        (1.0, 0.886, 2.0)
+    """
+    all_ = list(found)
+    if not all_ or any(m.value is None or m.low is None or m.high is None for m in all_):
+        return Measured(None, None, 0)
+    wider = float(ndtri(1 - intervals.TAIL / len(all_)) / ndtri(1 - intervals.TAIL))
+    lows = [m.value - wider * (m.value - m.low) for m in all_]  # type: ignore[operator]
+    most = max(all_, key=lambda m: m.value or 0.0)
+    return replace(most, low=max(lows), high=max(m.high or 0.0 for m in all_))
+
+
+def smallest(found: Iterable[Measured]) -> Measured:
+    """The smallest of some measurements; see `largest`."""
+    return _negative(largest(map(_negative, found)))
+
+
+def _negative(m: Measured) -> Measured:
+    if m.value is None or m.low is None or m.high is None:
+        return m
+    return replace(m, value=-m.value, low=-m.high, high=-m.low)
+
+
+class Shown(NamedTuple):
+    """A start that charts show, and the exact flow over it."""
+
+    seed: int
+    run: Run
+    theory: xr.Dataset
+
+
+def show(runs: Run, seed: int) -> Shown:
+    """One seed of several."""
+    run = runs.isel(seed=[seed])
+    return Shown(seed, run, SymmetricTwoLayer().predict(run))
 
 
 def times_to_half(

@@ -1,0 +1,215 @@
+"""What watching a PyTorch loop costs, beside Cockpit in the same run.
+
+The MLP of Cockpit's own benchmark (784-1000-500-100-10, ReLU, batches of 128; random pictures of
+MNIST's shape cost the same). Times are of the processor, one thread, so that other programs do not
+count. Cockpit needs `pip install cockpit-for-pytorch==1.0.2 'setuptools<81'`, here or in
+an environment of its own whose interpreter COCKPIT_PYTHON names.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import torch
+
+BATCH, EVERY = 128, 16
+
+
+def mlp(*sizes):
+    layers = []
+    for a, b in pairwise(sizes):
+        layers += [torch.nn.Linear(a, b), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+def problem():
+    """The MLP, its loss, its optimiser and a batch."""
+    torch.manual_seed(0)
+    net, loss = mlp(784, 1000, 500, 100, 10), torch.nn.CrossEntropyLoss()
+    batch = torch.rand(BATCH, 784), torch.randint(0, 10, (BATCH,))
+    return net, loss, torch.optim.SGD(net.parameters(), 0.01), batch
+
+
+def looped(net, loss, optimizer, batch, steps, watch=None):
+    """Seconds of processor per step, without the first two rounds."""
+    begun = 0.0
+    for step in range(steps + 2 * EVERY):
+        if step == 2 * EVERY:
+            begun = time.process_time()
+        optimizer.zero_grad()
+        value = loss(net(batch[0]), batch[1])
+        value.backward()
+        optimizer.step()
+        if watch is not None:
+            watch(value, batch=batch)
+    return (time.process_time() - begun) / steps
+
+
+def ours(preset, steps, budget):
+    import dynascope
+
+    net, loss, optimizer, batch = problem()
+    watch = dynascope.watch(
+        net, loss, every=EVERY, budget=budget, preset=preset, optimizer=optimizer, store=None,
+        strict=True,
+    )  # fmt: skip
+    return looped(net, loss, optimizer, batch, steps, watch), watch
+
+
+def cockpit(steps):
+    """Seconds per step with all of Cockpit's quantities every 16 steps."""
+    from backpack import extend
+    from cockpit import Cockpit
+    from cockpit.utils.configuration import configuration
+    from cockpit.utils.schedules import linear
+
+    net, loss, optimizer, (x, y) = problem()
+    extend(net), extend(loss)
+    single = torch.nn.CrossEntropyLoss(reduction="none")
+    schedule = linear(interval=EVERY)
+    seen = Cockpit(net.parameters(), quantities=configuration("full", track_schedule=schedule))
+    begun = 0.0
+    for step in range(steps + EVERY):
+        if step == EVERY:
+            begun = time.process_time()
+        optimizer.zero_grad()
+        outputs = net(x)
+        value = loss(outputs, y)
+        info = {"batch_size": BATCH, "individual_losses": single(outputs, y), "loss": value,
+                "optimizer": optimizer}  # fmt: skip
+        with seen(step, info=info):
+            value.backward(create_graph=seen.create_graph(step))
+        optimizer.step()
+    return (time.process_time() - begun) / steps
+
+
+def peak(watched):
+    """Most memory of a process with a wide linear layer and tiny batches, in MB."""
+    import dynascope
+
+    torch.manual_seed(0)
+    net, loss = torch.nn.Linear(2000, 2000, bias=False), torch.nn.MSELoss()
+    batch = torch.randn(4, 2000), torch.randn(4, 2000)
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    small = torch.nn.Linear(2, 2)
+    with_it = dynascope.watch(net if watched else small, loss, every=2, budget=math.inf, store=None)
+    given = batch if watched else (torch.randn(4, 2), torch.randn(4, 2))
+    for _ in range(9):
+        optimizer.zero_grad()
+        value = loss(net(batch[0]), batch[1])
+        value.backward()
+        optimizer.step()
+        with_it(value, batch=given, learning_rate=0.01)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Convolutions(torch.nn.Sequential):
+    """Two convolutions, with batch norm."""
+
+    def __init__(self):
+        super().__init__(
+            torch.nn.Conv2d(1, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+            torch.nn.Conv2d(8, 16, 3, stride=2), torch.nn.ReLU(), torch.nn.Flatten(),
+            torch.nn.Linear(16 * 6 * 6, 10),
+        )  # fmt: skip
+
+
+class Encoder(torch.nn.Module):
+    """Two transformer layers."""
+
+    def __init__(self):
+        super().__init__()
+        layer = torch.nn.TransformerEncoderLayer(32, 4, 64, 0.1, batch_first=True)
+        self.body = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = torch.nn.Linear(32, 10)
+
+    def forward(self, x):
+        """Scores from the last place."""
+        return self.head(self.body(x)[:, -1])
+
+
+MODELS = {
+    "MLP": (lambda: mlp(64, 128, 128, 10), (64, 64)),
+    "CNN": (Convolutions, (32, 1, 16, 16)),
+    "transformer": (Encoder, (16, 12, 32)),
+}
+
+
+def share(name, budget, steps=2000):
+    """The share of the loop's time that watching took over all steps after the first."""
+    import dynascope
+
+    torch.manual_seed(0)
+    make, shape = MODELS[name]
+    net, loss = make(), torch.nn.CrossEntropyLoss()
+    batch = torch.randn(shape), torch.randint(0, 10, shape[:1])
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    watch = dynascope.watch(
+        net, loss, every=EVERY, budget=budget, optimizer=optimizer, store=None, live=False
+    )
+    inside = loop = 0.0
+    for step in range(steps):
+        begun = time.perf_counter()
+        optimizer.zero_grad()
+        value = loss(net(batch[0]), batch[1])
+        value.backward()
+        optimizer.step()
+        stepped = time.perf_counter()
+        watch(value, batch=batch)
+        if step:  # the first measurement warms up, and is not counted
+            loop += stepped - begun
+            inside += time.perf_counter() - stepped
+    return inside / loop, int(watch.dataset()["sharpness"].count())
+
+
+def elsewhere(what, *arguments):
+    """A function of this file in a process of its own, or None where it cannot run."""
+    python = os.environ.get("COCKPIT_PYTHON", sys.executable) if what == "cockpit" else None
+    command = [python or sys.executable, __file__, what, *map(str, arguments)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        print(f"{what}: not run ({(found.stderr.strip().splitlines() or ['?'])[-1]})")
+        return None
+    return json.loads(found.stdout.strip().splitlines()[-1])
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    steps = 10 * EVERY
+    plain = looped(*problem(), steps)
+    print(f"plain loop, MLP of MNIST                     {1e3 * plain:8.3g} ms a step")
+    for preset in ("light", "standard", "full"):
+        seconds, watch = ours(preset, steps, math.inf)
+        count = int(watch.dataset()["sharpness"].count())
+        print(f"{preset:8} every 16 steps, no budget            {seconds / plain:8.3g}x the loop, "
+              f"{count} measurements" + "  (aim < 2x)" * (preset == "full"))  # fmt: skip
+    seconds, watch = ours("full", steps, 0.9)
+    count = int(watch.dataset()["sharpness"].count())
+    print(f"full     every 16 steps, budget=0.9           {seconds / plain:8.3g}x the loop, "
+          f"{count} measurements  (aim < 2x)")  # fmt: skip
+    theirs = elsewhere("cockpit", 3 * EVERY)
+    if theirs is not None:
+        print(f"Cockpit's full configuration every 16 steps  {theirs / plain:8.3g}x the loop")
+    for name in MODELS:
+        used, count = share(name, 0.1)
+        print(f"budget=0.1 over 2,000 steps, {name:12}     {used:8.3g}, {count} measurements  "
+              "(aim < 0.12)")  # fmt: skip
+    loop, watched = elsewhere("peak", 0), elsewhere("peak", 1)
+    copies = (watched - loop) / (4 * 2000 * 2000 / 2**20)
+    print(f"memory of standard above the loop             {copies:8.3g} copies of the parameters  "
+          "(aim 16 + 1 of the basis, and 3)")  # fmt: skip
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        torch.set_num_threads(1)
+        print(json.dumps({"cockpit": cockpit, "peak": peak}[sys.argv[1]](int(sys.argv[2]))))
+    else:
+        main()

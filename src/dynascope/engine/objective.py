@@ -1,0 +1,41 @@
+"""What one lane learns from, and what moves its parameters."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+
+from dynascope.core.randomness import key_for
+from dynascope.dynamics.batches import Objective
+from dynascope.engine.experiment import Setup
+from dynascope.runtime.precision import cast, foreign
+
+
+class Data(NamedTuple):
+    """What is learned from and measured on."""
+
+    samples: Any
+    context: Any
+
+
+def objective(spec: Setup, network: Any, dtype: str, data: Data, seed: jax.Array) -> Objective:
+    """What moves the parameters of one lane."""
+    task = spec.task
+
+    def loss(params: Any, batch: Any, *key: jax.Array) -> jax.Array:
+        with promotion(task):
+            return (task.random_loss if key else task.loss)(network.bind(params), batch, *key)
+
+    def fresh(key: jax.Array, count: int) -> Any:
+        with promotion(task):
+            return cast(task.draw(key, count, data.context), dtype)
+
+    noise = key_for(seed, "noise") if task.has("random_loss") else None
+    return Objective(loss, data.samples, key_for(seed, "batch"), fresh, noise)
+
+
+def promotion(task: Any) -> Any:
+    """Strict for our own tasks, standard for anybody else's."""
+    ours = type(task).__module__.startswith("dynascope.")
+    return jax.numpy_dtype_promotion("strict") if ours else foreign()

@@ -1,0 +1,1 @@
+"""What truncating a matrix does to a language model, and who writes its generic token."""

@@ -1,0 +1,212 @@
+// An explorer: sliders, a box that is dragged, a point that is clicked; the address holds them all.
+import { post } from "./connection.js";
+import { draw, phone } from "./draw.js";
+
+const about = JSON.parse(document.getElementById("about").textContent);
+const chart = document.getElementById("chart");
+const numbers = document.getElementById("numbers");
+const client = crypto.getRandomValues(new Uint32Array(2)).join("-");
+const form = document.getElementById("moves");
+const LONGEST = 2000; // letters of a value in an address
+let values = { ...about.values };
+let busy = false;
+let waiting = false;
+let shown = null;
+
+// --- between a slider's thousand places and its value -----------------------------------------
+
+function toValue(slider) {
+  const { low, high, scale, whole } = slider.dataset;
+  const share = Number(slider.value) / 1000;
+  const value = scale === "log" ? Number(low) * (high / low) ** share
+    : Number(low) + (high - low) * share;
+  return whole ? Math.round(value) : Number(value.toPrecision(4));
+}
+
+function toPlace(slider, value) {
+  const { low, high, scale } = slider.dataset;
+  const share = scale === "log" ? Math.log(value / low) / Math.log(high / low)
+    : (value - low) / (high - low);
+  return Math.round(1000 * Math.min(1, Math.max(0, share)));
+}
+
+function slider(name) { return form.querySelector(`input[type="range"][data-name="${name}"]`); }
+
+function within(name, value) {
+  const { low, high, whole } = slider(name).dataset;
+  const kept = Math.min(Number(high), Math.max(Number(low), value));
+  return whole ? Math.round(kept) : Number(kept.toPrecision(4));
+}
+
+function fill() {
+  for (const field of form.querySelectorAll("[data-name]")) {
+    const value = values[field.dataset.name];
+    if (field.type === "range") {
+      field.value = toPlace(field, value);
+      form.querySelector(`[data-number="${field.dataset.name}"]`).value = value;
+    } else if (field.tagName === "SELECT") field.value = JSON.stringify(value);
+    else if (document.activeElement !== field) field.value = value;
+  }
+}
+
+// --- the address ------------------------------------------------------------------------------
+
+function changed() {
+  return Object.entries(values).filter(([name, value]) =>
+    JSON.stringify(value) !== JSON.stringify(about.values[name]));
+}
+
+function address() {
+  const query = new URLSearchParams();
+  for (const [name, value] of changed()) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (text.length <= LONGEST) query.set(name, text);
+  }
+  const text = query.toString();
+  return text ? `${location.pathname}?${text}` : location.pathname;
+}
+
+function read() {
+  values = { ...about.values };
+  for (const [name, text] of new URLSearchParams(location.search)) {
+    if (!(name in values)) continue;
+    if (typeof values[name] === "string") values[name] = text;
+    else try { values[name] = JSON.parse(text); } catch { /* as at first */ }
+  }
+}
+
+function keep() {
+  if (address() !== location.pathname + location.search) history.pushState(null, "", address());
+}
+
+window.addEventListener("popstate", () => { read(); fill(); ask(); });
+
+// --- asking -----------------------------------------------------------------------------------
+
+// One request at a time: what was moved meanwhile is asked for next, what lies between never.
+async function ask() {
+  if (busy) { waiting = true; return; }
+  busy = true;
+  chart.classList.add("old");
+  const begun = performance.now();
+  try {
+    const asked = Object.fromEntries(changed());
+    shown = await post(`/explore/${about.name}`, { values: asked, client, narrow: phone.matches });
+    await draw(chart, shown);
+    numbers.textContent = [...shown.numbers, shown.cut].filter(Boolean).join(" ");
+    numbers.classList.remove("wrong");
+    document.documentElement.dataset.moved = String(1 + Number(document.documentElement.dataset.moved || 0));
+    document.documentElement.dataset.took = String(performance.now() - begun);
+  } catch (error) {
+    if (error.status !== 409) { numbers.textContent = error.message; numbers.classList.add("wrong"); }
+  }
+  chart.classList.remove("old");
+  busy = false;
+  python();
+  if (waiting) { waiting = false; ask(); }
+}
+
+function python() {
+  const given = changed().map(([name, value]) => {
+    const text = typeof value === "string" && value.length > 60 ? "..." : JSON.stringify(value);
+    return `, ${name}=${text}`;
+  });
+  document.getElementById("python").textContent = `ds.explore("${about.name}"${given.join("")})`;
+}
+
+// --- moving -----------------------------------------------------------------------------------
+
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("input", ({ target }) => {
+  if (target.type === "range") {
+    values[target.dataset.name] = toValue(target);
+    form.querySelector(`[data-number="${target.dataset.name}"]`).value = toValue(target);
+    ask();
+  }
+});
+form.addEventListener("change", async ({ target }) => {
+  const { name, number, file } = target.dataset;
+  if (number && target.value !== "") values[number] = Number(target.value);
+  else if (target.tagName === "SELECT") values[name] = JSON.parse(target.value);
+  else if (target.type === "text" || target.tagName === "TEXTAREA") values[name] = target.value;
+  else if (file && target.files.length) await take(file, target.files[0]);
+  if (name in values || number || file) {
+    for (const drag of about.drags) if (target.type === "text") values[drag.x] = values[drag.y] = [];
+    fill();
+    keep();
+    if (target.type !== "range") ask();
+  }
+});
+document.getElementById("first").addEventListener("click", () => {
+  values = { ...about.values };
+  fill();
+  keep();
+  ask();
+});
+
+async function take(name, file) {
+  if (file.size > 20 * 2 ** 20) {
+    numbers.textContent = "At most 20 MB can be read.";
+    numbers.classList.add("wrong");
+    return;
+  }
+  values[name] = await file.text();
+  form.querySelector(`textarea[data-name="${name}"]`).value = values[name].slice(0, 100000);
+}
+
+for (const area of form.querySelectorAll("[data-drop]")) {
+  area.addEventListener("dragover", (event) => event.preventDefault());
+  area.addEventListener("drop", async (event) => {
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    await take(area.dataset.name, event.dataTransfer.files[0]);
+    keep();
+    ask();
+  });
+}
+
+// --- in the chart -----------------------------------------------------------------------------
+
+function axis(letter, panel) { return `${letter}axis${panel ? panel + 1 : ""}`; }
+
+function listen() {
+  for (const drag of about.drags) {
+    chart.on("plotly_relayout", (change) => {
+      const [x, y] = [axis("x", drag.panel), axis("y", drag.panel)];
+      if (`${x}.range[0]` in change && `${y}.range[0]` in change) {
+        values[drag.x] = [0, 1].map((i) => Number(change[`${x}.range[${i}]`].toPrecision(8)));
+        values[drag.y] = [0, 1].map((i) => Number(change[`${y}.range[${i}]`].toPrecision(8)));
+      } else if (change[`${x}.autorange`]) values[drag.x] = values[drag.y] = [];
+      else return;
+      keep();
+      ask();
+    });
+  }
+}
+
+let pressed = null;
+chart.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; }, true);
+window.addEventListener("pointerup", (event) => {
+  if (!pressed || !chart._fullLayout) return;
+  const still = Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 4;
+  pressed = null;
+  if (still) for (const click of about.clicks) at(click, event);
+}, true);
+
+function at(click, event) {
+  const box = chart.getBoundingClientRect();
+  const [x, y] = [chart._fullLayout[axis("x", click.panel)], chart._fullLayout[axis("y", click.panel)]];
+  const [across, down] = [event.clientX - box.left - x._offset, event.clientY - box.top - y._offset];
+  if (across < 0 || down < 0 || across > x._length || down > y._length) return;
+  values[click.x] = within(click.x, x.p2d(across));
+  values[click.y] = within(click.y, y.p2d(down));
+  fill();
+  keep();
+  ask();
+}
+
+document.addEventListener("reconnected", () => ask());
+phone.addEventListener("change", () => ask());
+read();
+fill();
+ask().then(() => chart.on && listen());

@@ -1,0 +1,119 @@
+"""Two warm processes that answer questions, each started again when it ends.
+
+The *reader* knows studies and records, the *explorer* moves explorers: neither waits for the
+other. A question of a client that has asked a newer one meanwhile is dropped before it starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import sys
+from typing import Any
+
+from dynascope.page.worker import serve
+
+LONGEST = 120.0  # seconds for one answer, the first one after a start included
+
+
+class Refused(Exception):
+    """A question that has no answer: an HTTP status and one line."""
+
+    def __init__(self, status: int, line: str) -> None:
+        super().__init__(line)
+        self.status, self.line = status, line
+
+
+STATUS = {"unknown": 404, "gone": 404, "bad": 400, "error": 500}
+ENDED = "The process that worked on this has ended; a new one is being started. Try again."
+TOO_LONG = f"This takes longer than {LONGEST:.0f} s and was stopped; try something smaller."
+OVERTAKEN = "Overtaken by a newer request."
+
+
+class Worker:
+    """One warm process and the pipe to it."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._turn = asyncio.Lock()
+        self._newest: dict[str, int] = {}
+        self._count = 0
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, self.kind), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    async def ask(self, question: str, /, client: str = "", **options: Any) -> Any:
+        """The answer to a question, or `Refused`.
+
+        Args:
+            question: Its name, see `answers`.
+            client: Whose question it is; a newer one of the same client overtakes it.
+            options: Of the question.
+        """
+        self._count += 1
+        mine = self._count
+        if client:
+            self._newest[client] = mine
+        # Whoever stops waiting leaves the pipe in order: the answer is still taken out of it.
+        return _understood(await asyncio.shield(self._in_turn(mine, client, question, options)))
+
+    async def _in_turn(
+        self, mine: int, client: str, question: str, options: dict[str, Any]
+    ) -> tuple[str, Any]:
+        try:
+            async with self._turn:
+                if client and self._newest.get(client) != mine:
+                    raise Refused(409, OVERTAKEN)
+                return await self._exchange(question, options)
+        finally:
+            if self._newest.get(client) == mine:
+                del self._newest[client]
+
+    async def _exchange(self, name: str, options: dict[str, Any]) -> tuple[str, Any]:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(LONGEST):
+                return await loop.run_in_executor(None, self._round, name, options)
+        except TimeoutError:
+            self.stop()
+            self._start()
+            raise Refused(503, TOO_LONG) from None
+        except (EOFError, OSError):
+            print(f"page: the {self.kind} process ended and is started again", file=sys.stderr)
+            self.stop()
+            self._start()
+            raise Refused(503, ENDED) from None
+
+    def _round(self, name: str, options: dict[str, Any]) -> tuple[str, Any]:
+        self._pipe.send((name, options))
+        return self._pipe.recv()
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join(5)
+        self._pipe.close()
+
+
+def _understood(reply: tuple[str, Any]) -> Any:
+    kind, value = reply
+    if kind == "ok":
+        return value
+    raise Refused(STATUS[kind], value)
+
+
+class Pool:
+    """The reader and the explorer."""
+
+    def __init__(self) -> None:
+        self.reader, self.explorer = Worker("reader"), Worker("explorer")
+
+    def stop(self) -> None:
+        """End both."""
+        self.reader.stop()
+        self.explorer.stop()

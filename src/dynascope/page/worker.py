@@ -1,0 +1,71 @@
+"""The program of a warm process: it answers one question after the other, and warms up between.
+
+Questions and answers are pickled through a pipe to our own parent; nobody else can write there.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+PATIENCE = 0.3  # seconds without a question, after which it goes on warming up
+
+
+def serve(questions: Connection, kind: str) -> None:
+    """Answer until the parent is gone.
+
+    Args:
+        questions: Where questions come from and answers go to.
+        kind: "reader" or "explorer", which decides what is warmed up.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+    from dynascope.runtime import process
+
+    process.begin()
+    from dynascope.page.answers import warm_up
+
+    warming: Iterator[None] | None = warm_up(kind)
+    while True:
+        try:
+            while warming is not None and not questions.poll(PATIENCE):
+                warming = _warmer(warming)
+            name, options = questions.recv()
+        except (EOFError, OSError, KeyboardInterrupt):
+            process.leave(0)
+        try:
+            reply = answered(name, options)
+            questions.send(reply)
+        except (BrokenPipeError, OSError):
+            process.leave(0)
+
+
+def answered(name: str, options: dict[str, Any]) -> tuple[str, Any]:
+    """What became of a question: "ok" with the answer, or what is wrong in one line."""
+    from dynascope.core.errors import DynascopeError, StoreError, UnknownName
+    from dynascope.page.answers import ANSWERS
+
+    try:
+        return "ok", ANSWERS[name](**options)
+    except UnknownName as error:
+        return "unknown", str(error)
+    except StoreError as error:
+        return "gone", str(error)
+    except DynascopeError as error:
+        return "bad", str(error)
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)  # for whoever started the server, never in the page
+        return "error", f"An error of ours ({type(error).__name__}); the terminal has the details."
+
+
+def _warmer(warming: Iterator[None]) -> Iterator[None] | None:
+    try:
+        next(warming)
+    except StopIteration:
+        return None
+    except Exception:  # whoever asks for it gets the error
+        traceback.print_exc(file=sys.stderr)
+    return warming

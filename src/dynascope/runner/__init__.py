@@ -1,0 +1,28 @@
+"""Many runs: `sweep` over grids, and the runner that executes, stores and reports studies."""
+
+from dynascope.runner.entries import document_entries, study_entries, study_entry
+from dynascope.runner.last_verdicts import claim_rows, of_document
+from dynascope.runner.pieces import assemble, catalogue
+from dynascope.runner.reporting import forget, write_figures, write_report
+from dynascope.runner.run import Outcome, configure, load, run, runs
+from dynascope.runner.sweep import run_experiment, sweep
+
+__all__ = [
+    "Outcome",
+    "assemble",
+    "catalogue",
+    "claim_rows",
+    "configure",
+    "document_entries",
+    "forget",
+    "load",
+    "of_document",
+    "run",
+    "run_experiment",
+    "runs",
+    "study_entries",
+    "study_entry",
+    "sweep",
+    "write_figures",
+    "write_report",
+]

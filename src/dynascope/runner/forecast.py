@@ -1,0 +1,79 @@
+"""What a study would run and compute, node by node, and what it would cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dynascope.core.plain import fingerprint
+from dynascope.runner.estimate import Estimate, estimate
+from dynascope.runner.evaluation import Evaluation
+from dynascope.store import Store
+from dynascope.studies import Study
+from dynascope.studies.nodes import Computation, RunNode, reach
+
+STATED = "stated by the study"
+UNKNOWN = "not known"
+
+
+def forecast(study: Study, settings: Any, store: Store, again: bool = False) -> list[Estimate]:
+    """An estimate of every run and computation that claims and charts rest on.
+
+    Args:
+        study: What would be run.
+        settings: Of the study.
+        store: What is there costs nothing, unless it is computed again.
+        again: Whether it would be computed although it is stored.
+
+    Returns:
+        Estimates in the order of execution; nodes that these settings leave out have none.
+    """
+    values = Evaluation(study, settings, store, progress=False)
+    found: list[Estimate] = []
+    compiled: set[str] = set()
+    for node in study.needed():
+        if isinstance(node, Computation) and not values.absent(node):
+            found.append(_computation(node, values, again))
+        elif isinstance(node, RunNode) and not values.absent(node):
+            if _ready(node, values):
+                found += estimate(values.named(node), store, again, compiled)
+            else:
+                seconds = node.seconds(settings) if node.seconds else 0.0
+                basis = STATED if node.seconds else UNKNOWN
+                found.append(Estimate(node.name, "run", seconds=seconds, basis=basis))
+    return found
+
+
+def without_data(study: Study, settings: Any, store: Store) -> list[str]:
+    """Runs and computations that would be done if their data set were there, each in a line."""
+    values = Evaluation(study, settings, store, progress=False)
+    wanted = [n for n in study.needed() if isinstance(n, Computation | RunNode) and n.data
+              and not (n.only_if and n.only_if(settings))]  # fmt: skip
+    absent = [(node.name, values.absent(node)) for node in wanted]
+    return [f"left out: {name}: {missing.reason}" for name, missing in absent if missing]
+
+
+def _ready(node: RunNode, values: Evaluation) -> bool:
+    """Whether the experiments can be told without computing anything first."""
+    before = [n for n in reach(node.inputs) if isinstance(n, Computation | RunNode)]
+    if any(isinstance(n, RunNode) for n in before):
+        return False
+    return all(values.store.find(fingerprint(values.key(n))) for n in before)  # type: ignore[arg-type]
+
+
+def _computation(node: Computation, values: Evaluation, again: bool) -> Estimate:
+    known = None if _unready(node, values) else values.store.find(fingerprint(values.key(node)))
+    if known and not again:
+        return Estimate(node.name, "computation", seconds=0.0, basis=f"stored as {known}")
+    if known:
+        seconds = values.store.manifest(known)["seconds"]
+        return Estimate(node.name, "computation", seconds=seconds, basis=f"record {known}")
+    if node.seconds is None:
+        return Estimate(node.name, "computation", seconds=0.0, basis=UNKNOWN)
+    seconds = node.seconds(values.settings)
+    return Estimate(node.name, "computation", seconds=seconds, basis=STATED)
+
+
+def _unready(node: Computation, values: Evaluation) -> bool:
+    """Whether its fingerprint rests on experiments that only a computation would tell."""
+    runs = [n for n in reach(node.inputs) if isinstance(n, RunNode)]
+    return not all(_ready(n, values) for n in runs)

@@ -1,0 +1,215 @@
+"""`sweep`: the same experiment over a grid of settings, as lanes wherever possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import xarray as xr
+
+from dynascope.core.attributes import as_text, as_values
+from dynascope.core.errors import unknown
+from dynascope.core.plain import Identity, identify
+from dynascope.dynamics import Dynamics
+from dynascope.engine import Experiment, compiling_ahead, execute, refuse_too_large
+from dynascope.engine.experiment import make_experiment
+from dynascope.engine.record import Keep, Record, Stop
+from dynascope.models import Model
+from dynascope.probes import Loss, TestLoss
+from dynascope.probes.base import Probe
+from dynascope.runner.cluster import blocks, run_everywhere, workers
+from dynascope.runner.split import Changes, merge, split
+from dynascope.store import Store
+from dynascope.store.files import damaged
+from dynascope.store.sink import RecordSink
+from dynascope.tasks import Task
+
+Executor = Literal["here", "ray"]
+
+
+def sweep(
+    task: Task,
+    model: Model,
+    dynamics: Dynamics,
+    *,
+    over: Mapping[str, Iterable[Any]],
+    steps: int | None = None,
+    time: float | None = None,
+    probes: Iterable[Probe] | None = None,
+    record: Record | None = None,
+    seeds: int | Iterable[int] = 1,
+    dtype: str | None = None,
+    stop: Stop | Iterable[Stop] = (),
+    keep: Keep | None = None,
+    store: Store | None = None,
+    executor: Executor = "here",
+    progress: bool = True,
+) -> xr.Dataset:
+    """Simulate at every point of a grid; the result's dims are the paths as written.
+
+    Args:
+        task: What is to be learned.
+        model: What learns.
+        dynamics: How parameters move.
+        over: Values by path, such as `{"task.means[0]": [0.5, 1.0]}`.
+        steps: Number of steps, for discrete dynamics.
+        time: Length in gradient-flow time, for `GradientFlow`.
+        probes: What to measure; the training loss by default, and the test loss of a task
+            that has one.
+        record: When to look.
+        seeds: Number of seeds, or the seeds.
+        dtype: "float32" or "float64".
+        stop: Rules that end a lane, as in `simulate`.
+        keep: Which parameters to keep, as in `simulate`.
+        store: Where to keep the result and resume from; nowhere by default.
+        executor: "here", or "ray" for a Ray cluster (the extra `ray`).
+        progress: Whether to show progress.
+
+    Returns:
+        One dataset with an axis per path, then seed, step and the quantities' own.
+
+    Example:
+        >>> from dynascope import dynamics, models, probes, tasks
+        >>> run = sweep(tasks.IdentityMapping((1.0,), (0.0,)), models.Linear(0.0),
+        ...             dynamics.GradientDescent(0.5), steps=2, dtype="float64",
+        ...             over={"dynamics.learning_rate": [0.5, 1.0]}, probes=[probes.OutputAt()])
+        >>> run["output_at"].isel(step=-1).values.ravel().tolist()
+        [0.75, 1.0]
+    """
+    probes = usual_probes(task) if probes is None else probes
+    experiment = make_experiment(
+        task, model, dynamics, steps=steps, time=time, record=record, seeds=seeds, dtype=dtype,
+        over=over, stop=stop, keep=keep, probes=probes,
+    )  # fmt: skip
+    return run_experiment(experiment, store=store, executor=executor, progress=progress)
+
+
+def usual_probes(task: Task) -> list[Probe]:
+    """The training loss, and the test loss of a task that has one."""
+    tested = isinstance(task, Task) and task.has("test_loss")
+    return [Loss(), TestLoss()] if tested else [Loss()]
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    store: Store | None = None,
+    again: bool = False,
+    executor: Executor = "here",
+    progress: bool = True,
+    label: str = "sweep",
+) -> xr.Dataset:
+    """Execute an experiment of any shape; answer from the store where it is there already.
+
+    An experiment of several groups is stored group by group while it runs, so that a kill
+    loses at most a second of the group it was in; the whole replaces the groups at the end.
+    On a cluster the pieces are blocks of seeds, each stored when it is finished. Where code is
+    unknown, nothing is answered or resumed: every run is a record of its own.
+    """
+    identity = identify(experiment)
+    if store and not again and (found := answer(store, identity)):
+        return stored_run(store, found, experiment)
+    groups = split(experiment)
+    if executor == "here" and len(groups) == 1:
+        sink = _sink(store, identity, label, again) if store else None
+        return execute(experiment, sink=sink, progress=progress, label=label, identity=identity)
+    run_pieces = {"here": _run_here, "ray": _run_on_ray}.get(executor)
+    if run_pieces is None:
+        raise unknown("executor", executor, ("here", "ray"))
+    pieces, parts = run_pieces(groups, None if identity.unknown else store, again, progress, label)
+    attrs = {**parts[0][1].attrs, "spec": identity.plain, "fingerprint": identity.key}
+    attrs["seconds"] = round(sum(part.attrs["seconds"] for _, part in parts), 3)
+    attrs["seeds"] = len(experiment.seeds)
+    whole = merge(experiment, parts).assign_attrs(as_text(attrs))
+    if store:
+        _keep(store, identity, whole, label, again)
+        for piece in map(identify, pieces):
+            if piece.key != identity.key and (found := answer(store, piece)):
+                store.forget(found)
+    return whole
+
+
+def answer(store: Store, identity: Identity) -> str | None:
+    """The stored record that answers for these settings; none where code is unknown."""
+    return None if identity.unknown else store.find(identity.key)
+
+
+def stored_run(store: Store, record: str, experiment: Experiment) -> xr.Dataset:
+    """A stored run, after a look at whether it holds what the experiment measures.
+
+    The fingerprint of a record from elsewhere says nothing about what is in it.
+    """
+    run = store.load(record)
+    wanted = {p.stored_as for p in experiment.probes} | {"diverged"}
+    dims = {path for path, _ in experiment.over} | {"seed", "step"}
+    if (
+        not isinstance(run, xr.Dataset)
+        or not (wanted <= set(run.variables) and dims <= set(run.dims))
+        or not isinstance(run.attrs.get("seconds"), int | float)
+    ):
+        what = "it does not hold what its settings measure"
+        raise damaged(store.records / record, what)
+    assert isinstance(run, xr.Dataset)
+    return run
+
+
+def _sink(store: Store, identity: Identity, label: str, again: bool) -> RecordSink:
+    return store.sink(identity.plain, identity.key, label=label, again=again)
+
+
+def _keep(store: Store, identity: Identity, run: xr.Dataset, label: str, again: bool) -> None:
+    """Store a finished run in one go."""
+    sink = _sink(store, identity, label, again)
+    sink.append(run, b"")
+    sink.finish(as_values(run.attrs))
+
+
+Parts = tuple[list[Experiment], list[tuple[Changes, xr.Dataset]]]
+
+
+def _run_here(groups: list, store: Store | None, again: bool, progress: bool, label: str) -> Parts:
+    """Group after group in this process, each streamed to the store."""
+    parts, pieces = [], [group for _, group in groups]
+    open_ = open_parts(pieces, None if again else store)
+    with compiling_ahead(open_):
+        for number, (changes, group) in enumerate(groups, 1):
+            title = f"{label} {number}/{len(groups)}"
+            part = run_experiment(group, store=store, again=again, progress=progress, label=title)
+            parts.append((changes, part))
+    return pieces, parts
+
+
+def open_parts(pieces: Iterable[Experiment], store: Store | None) -> list[Experiment]:
+    """What has to be computed; `BadInput` if any part does not fit into memory."""
+    found = list(missing(pieces, store))
+    for piece in found:
+        refuse_too_large(piece)
+    return found
+
+
+def missing(experiments: Iterable[Experiment], store: Store | None) -> Iterator[Experiment]:
+    """Those of the experiments that the store, if there is one, cannot answer."""
+    for experiment in experiments:
+        if store is None or answer(store, identify(experiment)) is None:
+            yield experiment
+
+
+def _run_on_ray(
+    groups: list, store: Store | None, again: bool, progress: bool, label: str
+) -> Parts:
+    """Blocks of seeds on the cluster; what the store has already is not run again."""
+    count = workers()
+    pieces = [(changes, block) for changes, group in groups for block in blocks(group, count)]
+    done: dict[int, xr.Dataset] = {}
+    for i, (_, block) in enumerate(pieces):
+        if store and not again and (found := answer(store, identify(block))):
+            done[i] = stored_run(store, found, block)
+    missing = [i for i in range(len(pieces)) if i not in done]
+    sent = [pieces[i][1] for i in missing]
+    for k, part in run_everywhere(sent, label, progress, before=len(done)):
+        # Code may look different to a worker: classes of a script travel by value.
+        own = identify(pieces[missing[k]][1])
+        done[missing[k]] = part.assign_attrs(as_text({"spec": own.plain, "fingerprint": own.key}))
+        if store:
+            _keep(store, own, done[missing[k]], f"{label} {missing[k] + 1}", again)
+    return [block for _, block in pieces], [(pieces[i][0], done[i]) for i in range(len(pieces))]

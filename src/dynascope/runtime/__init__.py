@@ -1,0 +1,1 @@
+"""Process matters: cores, home folder, progress, precision, compilation cache, memory."""

@@ -1,0 +1,40 @@
+"""How many cores there are for this process, and all of them for a process that is ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+FLAG = "--xla_force_host_platform_device_count"
+
+
+def cores() -> int:
+    """Cores that this process may use, at least one."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def use_all_cores() -> None:
+    """Ask XLA for one host device a core, unless jax is loaded or somebody else has asked.
+
+    XLA runs a loop over small arrays on one core however many there are; the engine gives
+    every device its share of the lanes. Nothing but an environment variable read when jax
+    starts can say so, which is why only the command does it, never `import dynascope`.
+    """
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "jax" not in sys.modules and FLAG not in flags:
+        devices = power_of_two(cores())
+        os.environ["XLA_FLAGS"] = f"{flags} {FLAG}={devices}".strip()
+        # Threads to spare: see `dynascope.engine.program.usable_devices`.
+        os.environ.setdefault("NPROC", str(2 * devices))
+
+
+def power_of_two(count: int) -> int:
+    """The largest power of two that is not above `count`: lanes come in such numbers.
+
+    Example:
+        >>> [power_of_two(n) for n in (1, 2, 6, 8)]
+        [1, 2, 4, 8]
+    """
+    return 1 << (count.bit_length() - 1)

@@ -1,0 +1,245 @@
+"""SGD with several batch sizes at one learning rate, on targets that use few directions.
+
+zhu2024 Table 4.1, Figs. 4.9, 4.10, C.18-C.21, C.23: at half the critical rate of the whole training
+set small batches step above the critical rate of their own; at a fortieth none does.
+"""
+
+from dataclasses import dataclass, replace
+
+import jax
+import numpy as np
+
+from dynascope.core.errors import bad
+from dynascope.core.randomness import key_for
+from dynascope.core.sources import zhu2024
+from dynascope.core.spec import Spec, static_field
+from dynascope.dynamics import SGD, GradientDescent
+from dynascope.engine import Experiment
+from dynascope.engine.record import Every, Stop
+from dynascope.models import MLP
+from dynascope.probes import (
+    AGOPAlignment,
+    Loss,
+    SupercriticalSteps,
+    TangentKernelNorm,
+    TestSetLoss,
+    ValidationLoss,
+    tangent_kernel_top,
+)
+from dynascope.runtime.precision import precision
+from dynascope.studies.catapult.feature_tables import (
+    PICTURES,
+    Table,
+    planted,
+    table_of,
+    without,
+)
+from dynascope.studies.nodes import Missing, Node
+from dynascope.studies.study import Study
+from dynascope.tasks import LowRank
+
+SHALLOW, DEEP = MLP(2, 1024, parameterization="ntk"), MLP(4, 256, parameterization="ntk")
+RANK_2 = LowRank("rank-2", 100, 2000, 5000, validation=5000)
+RANK_3 = replace(RANK_2, target="rank-3", unit_variance=True)
+RANK_4 = replace(RANK_2, target="rank-4", unit_variance=True)
+
+
+@dataclass(frozen=True)
+class ByBatch(Spec):
+    """One panel: what is learned, by what, at which rate, in which batches, the largest first."""
+
+    task: LowRank
+    model: MLP
+    batches: tuple[int, ...] = ()
+    share: float = static_field(0.5)  # of the critical rate of all samples
+    rate: float | None = None  # instead of that
+    steps: int = 20_000  # at most; training ends below a loss of `Settings.enough`
+    looks: int = 50  # steps between two records
+
+    def check(self) -> None:
+        """Raise for batches that are out of order or larger than the training set."""
+        if sorted(set(self.batches), reverse=True) != list(self.batches) or not self.batches:
+            raise bad("batches", self.batches, "sizes, the largest first")
+        if self.batches[0] > self.task.train:
+            raise bad("batches", self.batches[0], f"at most {self.task.train}, all samples")
+
+
+ALL, TABLE = (2000, 100, 50, 10, 5), (2000, 50, 10, 5)  # of Fig. 4.9, of Table 4.1
+
+
+@dataclass(frozen=True)
+class Settings(Spec, tag="studies.agop-batch-size"):
+    """The panels, and how many seeds each has."""
+
+    panels: tuple[str, ...] = ("rank-2", "small-rate", "rank-3", "rank-4", "pytorch")
+    rank_2: ByBatch = ByBatch(RANK_2, SHALLOW, TABLE)
+    small_rate: ByBatch = ByBatch(RANK_2, SHALLOW, (50, 5), share=1 / 40, steps=60_000, looks=1000)
+    rank_3: ByBatch = ByBatch(RANK_3, DEEP, (2000, 50, 10), steps=4000)
+    rank_4: ByBatch = ByBatch(RANK_4, DEEP, (2000, 50, 10, 5), steps=4000)
+    pytorch: ByBatch = ByBatch(
+        RANK_2, replace(SHALLOW, parameterization="pytorch"), (50, 10, 5), rate=0.01,
+        steps=20_000, looks=200,
+    )  # fmt: skip
+    seeds: int = 8
+    other_seeds: int = 4  # of the panels after the first
+    enough: float = static_field(1e-3)
+
+    def check(self) -> None:
+        """Raise for panels that there are none of."""
+        for name in self.panels:
+            if name not in PANELS:
+                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+
+
+PANELS = {
+    "rank-2": ("x1 x2", "Table 4.1, Figs. 4.9 a, C.19 a"),
+    "small-rate": ("x1 x2 at a fortieth of the critical rate", "Figs. 4.10, C.23"),
+    "rank-3": ("x1 x2 (x1 + ... + x10)", "Figs. 4.9 b, C.19 b"),
+    "rank-4": ("the staircase of four inputs", "Fig. C.21 a"),
+    "pytorch": ("x1 x2 in PyTorch's parameterization", "Figs. C.18 a, C.20 a"),
+}
+
+study = Study(
+    "agop-batch-size",
+    title="Smaller batches have more catapults, better features and lower test loss",
+    sources=(zhu2024("Table 4.1, Figs. 4.9, 4.10, C.18-C.21, C.23"),),
+    settings=Settings,
+    scales={
+        "smoke": {
+            "panels": ("rank-2", "small-rate"), "rank_2.batches": (300, 5),
+            "rank_2.task.train": 300, "rank_2.task.test": 500, "rank_2.task.validation": 500,
+            "rank_2.task.dimension": 30, "rank_2.model.width": 128, "rank_2.steps": 1200,
+            "rank_2.looks": 20, "small_rate.task.train": 300, "small_rate.task.test": 500,
+            "small_rate.task.validation": 500, "small_rate.task.dimension": 30,
+            "small_rate.model.width": 128, "small_rate.batches": (50, 5),
+            "small_rate.steps": 2000, "small_rate.looks": 100, "seeds": 6, "other_seeds": 6,
+        },
+        "laptop": {
+            "small_rate.task.train": 500, "small_rate.task.dimension": 50,
+            "small_rate.model.width": 256, "small_rate.steps": 20_000, "small_rate.looks": 500,
+        },
+        "paper": {
+            "rank_2.batches": ALL, "small_rate.batches": (100, 50, 10, 5), "rank_3.batches": ALL,
+            "rank_4.batches": ALL, "rank_3.steps": 20_000, "rank_4.steps": 20_000,
+            "pytorch.batches": ALL, "pytorch.steps": 60_000, "other_seeds": 8,
+        },
+    },
+    notes=lambda s: (
+        "Not given: whether the layers have offsets (none here: with them the critical rate is a "
+        "twelfth of the printed schedules), whether batches are drawn with replacement (a new "
+        "order every epoch here), how labels of rank 3 and 4 are scaled (to unit variance here: "
+        "as printed small batches diverge or die).",
+        "The rate is half the critical one of all samples at the start, mean over seeds. Catapults "
+        "are steps above the critical rate of their batch, until the best validation loss; for "
+        "all samples at once they are looked for at the records.",
+        f"Training ends below a loss of {s.enough:g}, or after {s.rank_2.steps:,} steps.",
+    ),
+)  # fmt: skip
+
+
+def _panel(s: Settings, name: str) -> ByBatch:
+    return getattr(s, name.replace("-", "_"))
+
+
+def _seeds(s: Settings, name: str) -> tuple[int, ...]:
+    return tuple(range(s.seeds if name == "rank-2" else s.other_seeds))
+
+
+def critical_rate(task: LowRank, model: MLP, seed: int) -> float:
+    """The critical rate of all samples before training, n / largest eigenvalue of the kernel."""
+    network = model.build(task.input_size, 1)
+    with precision("float32"):
+        x, _ = task.samples(key_for(seed, "data"))
+        params = jax.jit(network.init)(key_for(seed, "init"))
+        (top,) = tangent_kernel_top(network.apply, params, x)
+    return len(x) / float(top.value)
+
+
+def _experiment(s: Settings, name: str, batch: int, critical: dict[str, float]) -> Experiment:
+    panel = _panel(s, name)
+    rate = panel.rate or panel.share * critical[name]
+    whole = batch == panel.task.train
+    steps = GradientDescent(rate) if whole else SGD(rate, batch, "shuffled")
+    counting = TangentKernelNorm() if whole else SupercriticalSteps()
+    return Experiment(
+        panel.task, panel.model, steps,
+        (Loss(), TestSetLoss(), ValidationLoss(), AGOPAlignment(), counting),
+        steps=panel.steps, record=Every(panel.looks), seeds=_seeds(s, name),
+        stop=(Stop("loss", below=s.enough),),
+    )  # fmt: skip
+
+
+@study.compute(seconds=lambda s: 2.0 * len(s.panels))
+def critical(s: Settings) -> dict[str, float]:
+    """The critical rate of every panel at the start, mean over seeds."""
+    found = {}
+    for name in s.panels:
+        p = _panel(s, name)
+        rates = [critical_rate(p.task, p.model, seed) for seed in _seeds(s, name)]
+        found[name] = float(np.mean(rates))
+    return found
+
+
+def _table(name: str) -> Node:
+    """The runs of one panel, and what they come to."""
+
+    def left_out(s: Settings) -> str | None:
+        return None if name in s.panels else f"{name} is not among the panels at this scale"
+
+    def trained(s: Settings, rates: dict[str, float]) -> dict[str, Experiment]:
+        """Every batch size of one panel."""
+        return {str(b): _experiment(s, name, b, rates) for b in _panel(s, name).batches}
+
+    def seconds(s: Settings) -> float:
+        p = _panel(s, name)
+        size = p.model.width * p.task.dimension * len(_seeds(s, name)) * 1e-11
+        return size * sum(p.task.train * 3000 * (b == p.task.train) + 3e5 for b in p.batches)
+
+    node = study.run(critical, name=f"batches, {name}", only_if=left_out, seconds=seconds)(trained)
+    read = study.finding(node, name=f"table, {name}")
+    return read(lambda s, runs: table_of(runs))
+
+
+tables = {name: _table(name) for name in PANELS}
+on_pictures = {name: without(study, name) for name in PICTURES}
+
+
+@study.finding(tables["rank-2"])
+def full_size(s: Settings, table: Table) -> Table | Missing:
+    """Table 4.1, where the sizes are the thesis's."""
+    p = s.rank_2
+    if (p.task.train, p.task.dimension, p.model.width) != (2000, 100, 1024):
+        return Missing("the printed numbers are of 2,000 samples, 100 inputs and width 1,024")
+    return table
+
+
+def as_printed() -> Table:
+    """Table 4.1 in eight seeds that differ a little."""
+    return planted(("2000", "50", "10", "5"), [0.74, 0.71, 0.59, 0.42],
+                   [0.81, 0.84, 0.89, 0.95], [0, 0, 250, 4100])  # fmt: skip
+
+
+@study.finding
+def printed(s: Settings) -> Table:
+    """Table 4.1 as it is printed, with counts of our own."""
+    return as_printed()
+
+
+@study.finding
+def reversed_table(s: Settings) -> Table:
+    """The same rows in the opposite order."""
+    table = as_printed()
+    return Table(table.names, *(part[::-1] for part in table[1:]))
+
+
+@study.finding
+def flat_table(s: Settings) -> Table:
+    """Batch sizes that make no difference: test losses within half a percent, no catapults."""
+    return planted(("50", "5"), [0.75, 0.752], [0.79, 0.79], [0, 0])
+
+
+@study.finding
+def misaligned(s: Settings) -> Table:
+    """Test losses that fall while the alignment falls too."""
+    table = as_printed()
+    return table._replace(alignment=table.alignment[::-1])

@@ -1,0 +1,1 @@
+"""Every catapult of descent lowers the test loss and aligns the features, if few matter."""

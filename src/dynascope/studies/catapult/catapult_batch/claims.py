@@ -1,0 +1,163 @@
+"""Table 4.2 for both losses, the single large example, and the two critical rates."""
+
+from typing import Any
+
+import numpy as np
+
+from dynascope.core.records import Measured
+from dynascope.core.run import Run
+from dynascope.core.sources import zhu2024
+from dynascope.probes.catapults import match_rate
+from dynascope.studies.catapult.catapult_batch import runs
+from dynascope.studies.catapult.catapult_batch.runs import PANELS, study
+from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
+from dynascope.studies.measures import average, share
+from dynascope.studies.nodes import Missing, case
+
+SPIKE = 0.2  # of the largest rise of a seed: what counts as a spike on the sphere
+
+
+def rate_of(run: Run) -> float:
+    """The learning rate of a run, or of a planted one."""
+    return float(run.experiment.dynamics.learning_rate) if run.experiment else runs.PLANTED_RATE
+
+
+def rises(run: Run, of: str) -> np.ndarray:
+    """(seeds, steps) by how much the loss of all samples, or of the batch, rose on each step."""
+    if of == "all":
+        return np.diff(run["loss"].values, axis=1)
+    moments = run["batch_losses"].values[:, 1:]
+    return moments[..., 1] - moments[..., 0]
+
+
+def taken(run: Run) -> list[int]:
+    """How many steps each seed took before it stopped or diverged."""
+    ends = []
+    for seed in range(run.sizes["seed"]):
+        loss = run["loss"].values[seed]
+        fine = np.isfinite(loss)
+        last = len(loss) - 1 if fine.all() else int(np.argmin(fine)) - 1
+        stopped = int(run["stopped_step"].values[seed]) if "stopped_step" in run else -1
+        ends.append(min(last, stopped) if stopped >= 0 else last)
+    return ends
+
+
+def matched(run: Run, of: str) -> Measured | Missing:
+    """Match rate of rises and batches past their critical rate, mean over seeds with rises."""
+    critical, change = run["batch_critical_rate"].values[:, 1:], rises(run, of)
+    found = [
+        match_rate(change[i, :end], rate_of(run), critical[i, :end])
+        for i, end in enumerate(taken(run))
+    ]
+    known = [value for value in found if np.isfinite(value)]
+    return average(known) if known else Missing("the loss never rises: nothing can match")
+
+
+def told(run: Run, of: str) -> str:
+    """How many steps raised the loss, and how many were past critical."""
+    over = sum(
+        int((rate_of(run) > run["batch_critical_rate"].values[i, 1 : end + 1]).sum())
+        for i, end in enumerate(taken(run))
+    )
+    up = sum(int((rises(run, of)[i, :end] > 0).sum()) for i, end in enumerate(taken(run)))
+    return f"{up} rises and {over} steps past critical in {sum(taken(run))} steps of all seeds."
+
+
+def never_rises(run: Run, of: str) -> Measured:
+    """Share of seeds whose loss rises on no step."""
+    change = rises(run, of)
+    return share([not (change[i, :end] > 0).any() for i, end in enumerate(taken(run))])
+
+
+OPPOSITE = "planted: rises on the other batches only"
+MATCHED = "planted: rises where the batch is past critical"
+for _name, (_what, _, _printed) in PANELS.items():
+    _above, _below = runs.batches[_name]["above"], runs.batches[_name]["below"]
+    _row = f"Printed: {_printed[0]} % +- {_printed[1]}. " if _printed else ""
+    for _of, _slug, _words, _place in (
+        ("batch", "batch", "the loss of the batch of", "Table 4.2"),
+        ("all", "all", "the loss of the whole training set of", "Table 4.2, as its text has it"),
+    ):
+        study.claim(
+            f"{_name}-match-{_slug}",
+            f"Of the steps that raise {_words} {_what}, at least 90 % have a rate above the "
+            "critical one of their batch.",
+            zhu2024(_place), matched, at_least(0.9, "printed"), on=(_above, _of),
+            fails_on=case(OPPOSITE, runs.made["opposite"], _of),
+            holds_on=case(MATCHED, runs.made["matched"], _of),
+            note=lambda run, of, row=_row: row + told(run, of),
+        )  # fmt: skip
+    study.claim(
+        f"{_name}-below-critical",
+        f"At an eighth of that rate no step raises the loss of its batch, training {_what}.",
+        zhu2024("Fig. 4.6 a"), never_rises, in_all_seeds("printed"), on=(_below, "batch"),
+        fails_on=case(MATCHED, runs.made["matched"], "batch"),
+        holds_on=case("planted: losses that only fall", runs.made["monotone"], "batch"), note=told,
+    )  # fmt: skip
+
+
+def on_large_example(run: Run, factor: float) -> Measured:
+    """Share of seeds whose spikes all happen on the example with the small critical rate.
+
+    A spike is a rise of the loss of more than a fifth of the seed's largest; the example is known
+    by a critical rate below the learning rate at the start of training.
+    """
+    flags = []
+    for i in range(run.sizes["seed"]):
+        change, critical = rises(run, "all")[i], run["batch_critical_rate"].values[i, 1:]
+        top = change > SPIKE * change.max()
+        flags.append(change.max() > 0 and bool((critical[top] < factor * rate_of(run)).all()))
+    return share(flags)
+
+
+study.claim(
+    "sphere-spikes",
+    "Of examples on a sphere, one at a time, only the one that is twice as large makes the loss "
+    "spike, in every seed.",
+    zhu2024("Fig. 4.5"), on_large_example, in_all_seeds("printed"), on=(runs.on_sphere, 1.0),
+    fails_on=case(OPPOSITE, runs.made["opposite"], 1.0),
+    holds_on=case(MATCHED, runs.made["matched"], 1.0),
+    note="A rise of more than a fifth of the seed's largest is a spike: smaller rises are "
+    "everywhere, on a third of all steps.",
+)  # fmt: skip
+
+
+def every_crossing_rises(run: Run, factor: float) -> Measured | Missing:
+    """Share of steps past critical on which the loss of all samples rises, mean over seeds."""
+    shares = []
+    for i in range(run.sizes["seed"]):
+        over = run["batch_critical_rate"].values[i, 1:] < factor * rate_of(run)
+        if over.any():
+            shares.append(float((rises(run, "all")[i][over] > 0).mean()))
+    return average(shares) if shares else Missing("no batch is past critical")
+
+
+study.claim(
+    "sphere-crossings",
+    "On the sphere nearly all steps whose rate is above the critical one of their example raise "
+    "the loss: at least 90 %.",
+    zhu2024("Fig. 4.5"), every_crossing_rises, at_least(0.9, "ours"), on=(runs.on_sphere, 1.0),
+    fails_on=case(OPPOSITE, runs.made["opposite"], 1.0),
+    holds_on=case(MATCHED, runs.made["matched"], 1.0),
+)  # fmt: skip
+
+
+def rate_gap(run: Run, *_: Any) -> Measured:
+    """Relative gap of the kernel's and the Hessian's critical rate, median over steps."""
+    kernel, hessian = (run[n].values[:, 1:] for n in ("batch_critical_rate", "hessian_rate"))
+    gaps = np.abs(kernel - hessian) / hessian
+    return average(gaps[np.isfinite(gaps)])
+
+
+for _name in PANELS:
+    _what = PANELS[_name][0]
+    study.claim(
+        f"{_name}-two-rates",
+        f"On the batches of {_what} the kernel's critical rate is within a tenth of the "
+        "Hessian's, mean over steps.",
+        zhu2024("Fig. C.1", how="derived; puts a number to"), rate_gap, at_most(0.1, "ours"),
+        on=runs.two_rates[_name],
+        fails_on=case("planted: three times as large", runs.made["far"]),
+        holds_on=case("planted: 1 % apart", runs.made["matched"]),
+        note="Steps of one seed, at the panel's rate.",
+    )  # fmt: skip

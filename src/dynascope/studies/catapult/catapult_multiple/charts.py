@@ -1,0 +1,47 @@
+"""Three catapults on one time axis; the last rate alone."""
+
+import numpy as np
+
+from dynascope.core.charts import Chart
+from dynascope.core.run import Run
+from dynascope.studies.catapult import drawing
+from dynascope.studies.catapult.catapult_multiple import runs
+from dynascope.studies.catapult.catapult_multiple.runs import PANELS, Settings, of, study
+from dynascope.studies.headlines import headline_chart
+from dynascope.studies.nodes import together
+
+raised = together(**{name: node["raised"] for name, node in runs.schedules.items()})
+
+
+@study.chart(raised, headline=True)
+def headline(s: Settings, found: dict[str, Run]) -> Chart:
+    """The loss under the schedule."""
+    name = "fcn" if "fcn" in found else next(iter(found))
+    loss = found[name]["loss"].values[0]
+    fine = np.isfinite(loss)
+    starts = ", ".join(str(v) for v in of(s, name).starts[1:])
+    return headline_chart(
+        f"Loss of {PANELS[name][0]}, rate raised at steps {starts}, seed 0",
+        ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
+        note="a spike after each raise", y_scale="log",
+    )  # fmt: skip
+
+
+@study.chart(raised)
+def schedule(s: Settings, found: dict[str, Run]) -> list[Chart]:
+    """One chart a panel."""
+    charts = []
+    for name, run in found.items():
+        p, rate = of(s, name).panel, run.experiment.dynamics.learning_rate
+        used = np.diff(rate.elapsed(np.arange(p.steps + 2)))
+        entries = p.task.train * p.task.output_size  # type: ignore[attr-defined]
+        charts.append(
+            Chart(
+                name, f"Several catapults: {PANELS[name][0]}, seed 0",
+                "The loss is split by the ten top eigenvectors. Look for a spike at each raise of "
+                "the rate, for the norm to step down, and for the critical rate to climb above "
+                "the learning rate each time.",
+                (*drawing.time_axis(run, ""), drawing.rates(run, used, entries)),
+            )
+        )  # fmt: skip
+    return charts

@@ -1,0 +1,82 @@
+"""The critical rate rises with every catapult; what diverges from the start converges after."""
+
+import numpy as np
+
+from dynascope.core.records import Measured
+from dynascope.core.run import Run
+from dynascope.core.sources import zhu2024
+from dynascope.studies.catapult import episodes
+from dynascope.studies.catapult.catapult_gd.claims import numbers
+from dynascope.studies.catapult.catapult_multiple import runs
+from dynascope.studies.catapult.catapult_multiple.runs import PANELS, study
+from dynascope.studies.comparisons import at_least, in_all_seeds
+from dynascope.studies.measures import average, share
+from dynascope.studies.nodes import case
+
+
+def stretches(run: Run, ends: tuple[int, ...]) -> np.ndarray:
+    """(seeds, stretches + 1) kernel norms at the start, before each raise, and at the end."""
+    norm = episodes.part(run, "norm")
+    return norm[:, [0, *(min(end, norm.shape[1] - 1) for end in ends), -1]]
+
+
+def drops_each_time(run: Run, ends: tuple[int, ...]) -> Measured:
+    """Share of seeds whose kernel norm is lower after every stretch of the schedule."""
+    return share((np.diff(stretches(run, ends), axis=1) < 0).all(axis=1))
+
+
+def diverges(run: Run) -> Measured:
+    """Share of seeds that leave finite numbers, or end above ten times their first loss."""
+    loss = run["loss"].values
+    return share(~np.isfinite(loss[:, -1]) | (loss[:, -1] > 10 * loss[:, 0]))
+
+
+def gains(run: Run) -> Measured:
+    """Critical rate at the end over that of the start, mean over seeds."""
+    norm = episodes.part(run, "norm")
+    last = np.where(np.isfinite(norm[:, -1]), norm[:, -1], np.inf)
+    return average(norm[:, 0] / last)
+
+
+CATAPULT = "planted: two catapults, after each the kernel is smaller"
+for _name, (_what, _, _panel) in PANELS.items():
+    _runs, _ends = runs.schedules[_name], (runs.CNN if _name == "cnn" else runs.FCN)[1][1:]
+    study.claim(
+        f"{_name}-drops",
+        f"With the rate of {_what} raised twice, the kernel's norm is lower after every stretch "
+        "than before it, in every seed.",
+        zhu2024(f"Fig. 4.4 {_panel}"), drops_each_time, in_all_seeds("printed"),
+        on=(_runs["raised"], _ends),
+        fails_on=case("planted: a loss that only falls", runs.made["monotone"], (12, 39)),
+        holds_on=case(CATAPULT, runs.made["catapult"], (20, 50)), note=numbers,
+    )  # fmt: skip
+    study.claim(
+        f"{_name}-gains",
+        f"The critical rate of {_what} at least doubles over the schedule.",
+        zhu2024(f"Fig. 4.4 {_panel}", how="derived; puts a number to"), gains,
+        at_least(2.0, "ours"), on=_runs["raised"],
+        fails_on=case("half the critical rate throughout", _runs["below"]),
+        holds_on=case(CATAPULT, runs.made["catapult"]), note=numbers,
+    )  # fmt: skip
+    study.claim(
+        f"{_name}-in-top",
+        f"At the highest loss of {_what} at least 80 % of the rise is in the top ten directions.",
+        zhu2024("Fig. C.6"), episodes.rise_in_top, at_least(0.8, "ours"), on=_runs["raised"],
+        fails_on=case("planted: a spike outside", runs.made["elsewhere"]),
+        holds_on=case(CATAPULT, runs.made["catapult"]), note=numbers,
+    )  # fmt: skip
+    study.claim(
+        f"{_name}-converges",
+        f"With the raised rates the loss of {_what} ends below a fifth of its first value.",
+        zhu2024("Figs. 4.4, C.7"), episodes.comes_back, in_all_seeds("printed"),
+        on=_runs["raised"],
+        fails_on=case("planted: a loss that blows up", runs.made["diverges"]),
+        holds_on=case(CATAPULT, runs.made["catapult"]), note=numbers,
+    )  # fmt: skip
+    study.claim(
+        f"{_name}-last-diverges",
+        f"The last rate of the schedule, used on {_what} from the start, diverges.",
+        zhu2024("Fig. C.7"), diverges, in_all_seeds("printed"), on=_runs["last"],
+        fails_on=case("half the critical rate throughout", _runs["below"]),
+        holds_on=case("planted: a loss that blows up", runs.made["diverges"]), note=numbers,
+    )  # fmt: skip

@@ -1,0 +1,143 @@
+"""Gradient descent whose rate is raised twice more: three catapults, and the last rate alone.
+
+zhu2024 Figs. 4.4, C.6, C.7: after each catapult the critical rate is higher, so that the next raise
+does not diverge; the last rate from the start does.
+"""
+
+from dataclasses import dataclass
+
+from dynascope.core.errors import bad
+from dynascope.core.run import Run
+from dynascope.core.sources import zhu2024
+from dynascope.core.spec import Spec, static_field
+from dynascope.dynamics import GradientDescent, Piecewise
+from dynascope.engine import Experiment
+from dynascope.engine.record import Every
+from dynascope.probes import KernelSplit, Loss
+from dynascope.studies.catapult.episodes import planted
+from dynascope.studies.catapult.panels import (
+    CIFAR,
+    DIGITS,
+    Panel,
+    conv_net,
+    dense_net,
+    mean_rate,
+    two,
+)
+from dynascope.studies.nodes import Node
+from dynascope.studies.study import Study
+
+PANELS = {
+    "digits": ("a 5-layer network on built-in digits 0, 2", None, "other data"),
+    "fcn": ("a 5-layer network on CIFAR-10 classes 7, 9", "cifar10", "a"),
+    "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", "b"),
+}
+# Rates over the critical one of the start, and the steps at which they begin.
+FCN, CNN = (
+    ((6 / 3.6, 10 / 3.6, 15 / 3.6), (0, 15, 60)),
+    ((8 / 4.5, 15 / 4.5, 20 / 4.5), (0, 10, 40)),
+)
+TOP = 10
+
+
+@dataclass(frozen=True)
+class Raised(Spec):
+    """A panel whose rate is raised at given steps."""
+
+    panel: Panel
+    factors: tuple[float, ...] = FCN[0]
+    starts: tuple[int, ...] = FCN[1]
+
+    def check(self) -> None:
+        """Raise unless there is a step for each rate."""
+        if len(self.factors) != len(self.starts):
+            raise bad("factors", self.factors, f"one for each of {len(self.starts)} starts")
+
+
+@dataclass(frozen=True)
+class Settings(Spec, tag="studies.catapult-multiple"):
+    """Every panel with its rates."""
+
+    panels: tuple[str, ...] = tuple(PANELS)
+    digits: Raised = Raised(Panel(two(DIGITS), dense_net(512), 1.0, 150, TOP))
+    fcn: Raised = Raised(Panel(two(CIFAR), dense_net(), 1.0, 150, TOP))
+    cnn: Raised = Raised(Panel(two(CIFAR, pool=2), conv_net(24), 1.0, 120, TOP), *CNN)
+    seeds: int = static_field(6)
+
+    def check(self) -> None:
+        """Raise for panels that there are none of."""
+        for name in self.panels:
+            if name not in PANELS:
+                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+
+
+study = Study(
+    "catapult-multiple",
+    title="Each raise of the rate sets off a catapult; the last rate alone diverges",
+    sources=(zhu2024("Figs. 4.4, C.6, C.7"),),
+    settings=Settings,
+    scales={
+        "smoke": {
+            "panels": ("digits",),
+            "digits": Raised(Panel(two(DIGITS, 48), dense_net(256), 1.0, 100, TOP)),
+        },
+        "laptop": {},
+        "paper": {
+            "cnn": Raised(Panel(two(CIFAR), conv_net(512, 32), 1.0, 120, TOP), *CNN), "seeds": 8,
+        },
+    },
+    notes=(
+        "Printed: rates 6, 10, 15 from steps 0, 15, 60 at a critical rate of 3.6 (CNN: 8, 15, 20 "
+        "from 0, 10, 40 at 4.5). Here they are the same multiples of the critical rate.",
+        "The caption of Fig. C.7 has 60 and 40 for the last rates, section C.6 has 15 and 20. The "
+        "claim is about the last rate of the schedule.",
+    ),
+)  # fmt: skip
+
+
+def of(s: Settings, name: str) -> Raised:
+    """One panel's settings."""
+    return getattr(s, name)
+
+
+def _panel(name: str) -> Node:
+    """The schedule, its first rate alone, and its last rate from the start."""
+
+    def left_out(s: Settings) -> str | None:
+        return None if name in s.panels else f"{name} is not among the panels at this scale"
+
+    def critical(s: Settings) -> float:
+        """The critical rate of the start, mean over seeds."""
+        return mean_rate(of(s, name).panel, s.seeds)
+
+    def trained(s: Settings, rate: float) -> dict[str, Experiment]:
+        """Three schedules of equal form."""
+        r, p = of(s, name), of(s, name).panel
+
+        def at(factors: tuple[float, ...]) -> Experiment:
+            rates = tuple(f * rate for f in factors)
+            return Experiment(
+                p.task, p.model, GradientDescent(Piecewise(rates, r.starts)),
+                (Loss(), KernelSplit(p.top)), steps=p.steps, record=Every(1),
+                seeds=tuple(range(s.seeds)),
+            )  # fmt: skip
+
+        many = len(r.factors)
+        return {
+            "raised": at(r.factors), "first": at(r.factors[:1] * many),
+            "last": at(r.factors[-1:] * many), "below": at((0.5,) * many),
+        }  # fmt: skip
+
+    options = {"data": PANELS[name][1], "only_if": left_out}
+    rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
+    estimate = lambda s: 0.02 * of(s, name).panel.steps * s.seeds  # noqa: E731
+    return study.run(rate, name=f"schedules, {name}", seconds=estimate, **options)(trained)
+
+
+schedules = {name: _panel(name) for name in PANELS}
+
+
+@study.finding
+def made(s: Settings) -> dict[str, Run]:
+    """Runs whose answer is known."""
+    return {kind: planted(kind) for kind in ("catapult", "elsewhere", "monotone", "diverges")}

@@ -1,0 +1,48 @@
+"""Loss with its parts and kernel norm on one time axis, spikes marked, for every panel."""
+
+import numpy as np
+
+from dynascope.core.charts import Chart, Panel, Points, Reference
+from dynascope.core.run import Run
+from dynascope.studies.catapult import drawing
+from dynascope.studies.catapult.catapult_sgd import runs
+from dynascope.studies.catapult.catapult_sgd.runs import PANELS, Settings, study
+from dynascope.studies.headlines import headline_chart
+from dynascope.studies.nodes import together
+
+above = together(**{name: node["above"] for name, node in runs.trainings.items()})
+
+
+@study.chart(above, headline=True)
+def headline(s: Settings, found: dict[str, Run]) -> Chart:
+    """The loss of the first panel that is there."""
+    name = "fcn" if "fcn" in found else next(iter(found))
+    loss = found[name]["loss"].values[0]
+    fine = np.isfinite(loss)
+    return headline_chart(
+        f"Loss of {PANELS[name][0]} in batches, seed 0",
+        ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
+        note="each spike leaves the kernel smaller", y_scale="log",
+    )  # fmt: skip
+
+
+@study.chart(above)
+def spikes(s: Settings, found: dict[str, Run]) -> list[Chart]:
+    """One chart a panel."""
+    charts = []
+    for name, run in found.items():
+        critical = run["batch_critical_rate"].values[0, 1:]
+        steps, fine = run["step"].values[1:].astype(float), np.isfinite(critical)
+        rate = run.experiment.dynamics.learning_rate
+        lines = (Reference("y", rate, "learning rate"),) if isinstance(rate, float) else ()
+        batches = Points(steps[fine], critical[fine], "of each batch", group=4)
+        charts.append(
+            Chart(
+                name, f"Spikes of SGD: {PANELS[name][0]}, seed 0",
+                "Vertical lines are where losses begin to rise to twice their lowest. Look for the "
+                "spikes in the top eigenspace alone, and for the norm to step down at each.",
+                (*drawing.time_axis(run, ""),
+                 Panel((batches, *lines), "", "step", "critical rate of the batch", y_scale="log")),
+            )
+        )  # fmt: skip
+    return charts

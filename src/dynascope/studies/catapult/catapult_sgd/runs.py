@@ -1,0 +1,178 @@
+"""SGD past the critical rates of batches: spikes, the kernel's norm, and the top direction.
+
+zhu2024 Figs. 4.7, C.8-C.12, C.22: several networks in batches of 32 at a constant rate, one with a
+cyclical rate, one in PyTorch's parameterization, and targets of low rank in batches of 5.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dynascope.core.errors import bad
+from dynascope.core.run import Run
+from dynascope.core.sources import zhu2024
+from dynascope.core.spec import Spec, static_field
+from dynascope.dynamics import SGD, Cyclical
+from dynascope.engine import Experiment
+from dynascope.engine.record import Every, Stop
+from dynascope.models import Myrtle
+from dynascope.probes import BatchCriticalRate, KernelSplit, Loss
+from dynascope.studies.catapult.episodes import planted
+from dynascope.studies.catapult.panels import (
+    CIFAR,
+    DIGITS,
+    SVHN,
+    Panel,
+    conv_net,
+    dense_net,
+    mean_rate,
+    residual_net,
+    two,
+    vit4,
+)
+from dynascope.studies.nodes import Node
+from dynascope.studies.study import Study
+from dynascope.tasks import LowRank, OneHot
+
+# By panel: what it is, the data set that it needs, and its figure.
+PANELS = {
+    "digits": ("a 5-layer network on built-in digits 0, 2", None, "Fig. 4.7, other data"),
+    "fcn": ("a 5-layer network on CIFAR-10 classes 7, 9", "cifar10", "Fig. 4.7 a"),
+    "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", "Fig. 4.7 b"),
+    "wrn": ("a wide residual network on CIFAR-10 classes 7, 9", "cifar10", "Figs. 4.7 c, C.8"),
+    "vit": ("a vision transformer on CIFAR-10 classes 7, 9", "cifar10", "Figs. 4.7 d, C.8"),
+    "pytorch": ("a 5-layer network in PyTorch's parameterization", "cifar10", "Fig. C.9 a"),
+    "fcn-svhn": ("a 5-layer network on SVHN 0, 2", "svhn", "Fig. C.10 a"),
+    "cnn-svhn": ("a 5-layer CNN on SVHN 0, 2", "svhn", "Fig. C.10 b"),
+    "many": ("a 5-layer network on 5,000 pictures", "cifar10", "Fig. C.11 a, b"),
+    "myrtle": ("a Myrtle network on ten classes of CIFAR-10", "cifar10", "Fig. C.11 c"),
+    "cyclical": ("a wide residual network at a cyclical rate", "cifar10", "Fig. C.12"),
+    "rank-2": ("a 2-layer network learning x1 x2 in batches of 5", None, "Fig. C.22 a"),
+    "rank-4": ("a 4-layer network learning the staircase in batches of 5", None, "Fig. C.22 b"),
+}
+TOO_FEW = "classes 7 and 9 have 984 of the 5,000 pictures here; the panel needs 5,000 of them"
+
+
+@dataclass(frozen=True)
+class Settings(Spec, tag="studies.catapult-sgd"):
+    """Every panel; the factors are the printed rates over critical rates where both are given."""
+
+    panels: tuple[str, ...] = tuple(name for name in PANELS if name != "many")
+    digits: Panel = Panel(two(DIGITS), dense_net(), 6.0 / 3.6, 150, 1)
+    fcn: Panel = Panel(two(CIFAR), dense_net(), 6.0 / 3.6, 200, 1)
+    cnn: Panel = Panel(two(CIFAR, pool=2), conv_net(16), 8.0 / 4.5, 200, 1)
+    wrn: Panel = Panel(two(CIFAR, pool=2), residual_net(1), 3.0 / 1.5, 200, 1)
+    vit: Panel = Panel(two(CIFAR, pool=2), vit4(32), 1.0, 300, 1)
+    pytorch: Panel = Panel(
+        two(CIFAR), replace(dense_net(512), parameterization="pytorch"), 6.0 / 3.6, 200, 1
+    )
+    fcn_svhn: Panel = Panel(two(SVHN), dense_net(), 6.0 / 3.4, 200, 1)
+    cnn_svhn: Panel = Panel(two(SVHN, pool=2), conv_net(16), 3.0 / 1.6, 200, 1)
+    many: Panel = Panel(two(CIFAR, 5000), dense_net(), 6.0 / 3.6, 200, 1)
+    myrtle: Panel = Panel(OneHot("cifar10", 64, 1), Myrtle((32, 32, 3), channels=8), 2.0, 150, 10)
+    cyclical: Panel = Panel(two(CIFAR, pool=2), residual_net(1), 2.0, 300, 1)
+    rank_2: Panel = Panel(LowRank("rank-2", 100, 300, 1), dense_net(512, 2), 0.5, 600, 1)
+    rank_4: Panel = Panel(
+        LowRank("rank-4", 100, 300, 1, unit_variance=True), dense_net(256, 4), 0.5, 600, 1
+    )
+    batch_size: int = 32
+    small_batch: int = 5  # of the targets of low rank
+    lowest: float = static_field(0.25)  # of the highest rate of a cycle
+    period: int = 60
+    seeds: int = 4
+    first_seeds: int = 8  # of the built-in digits
+    enough: float = static_field(1e-3)
+
+    def check(self) -> None:
+        """Raise for panels that there are none of."""
+        for name in self.panels:
+            if name not in PANELS:
+                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+
+
+study = Study(
+    "catapult-sgd",
+    title="Spikes in the loss of SGD are catapults in the kernel's top direction",
+    sources=(zhu2024("Figs. 4.7, C.8-C.12, C.22"),),
+    settings=Settings,
+    scales={
+        "smoke": {
+            "panels": ("digits",),
+            "digits": Panel(two(DIGITS, 48), dense_net(256), 6.0 / 3.6, 120, 1),
+            "batch_size": 12, "first_seeds": 6,
+        },
+        "laptop": {},
+        "paper": {
+            "cnn": Panel(two(CIFAR), conv_net(512, 32), 8.0 / 4.5, 400, 1),
+            "cnn_svhn": Panel(two(SVHN), conv_net(512, 32), 3.0 / 1.6, 400, 1),
+            "wrn": Panel(two(CIFAR), residual_net(10, 32), 3.0 / 1.5, 400, 1),
+            "cyclical": Panel(two(CIFAR), residual_net(10, 32), 2.0, 400, 1),
+            "vit": Panel(two(CIFAR), vit4(512, 32), 1.0, 1000, 1),
+            "myrtle": Panel(OneHot("cifar10", 128, 1), Myrtle((32, 32, 3)), 2.0, 400, 10),
+            "rank_2": Panel(LowRank("rank-2", 100, 2000, 1), dense_net(1024, 2), 0.5, 2000, 1),
+            "seeds": 8,
+        },
+    },
+    notes=(
+        "Rates are the printed ones over the printed critical rates, where both are given: the "
+        "vision transformer (0.2), PyTorch's parameterization, the Myrtle network and the bounds "
+        "and period of the cycle are ours. Training ends below a loss of 0.001.",
+        "No batch norm; the vision transformer has layer norms and PyTorch's start. CNN, residual "
+        "network and transformer at a smaller size see pictures of side 16.",
+        "Of Fig. C.9 and C.10 the panels of the residual network and the transformer are left out.",
+    ),
+)  # fmt: skip
+
+
+def of(s: Settings, name: str) -> Panel:
+    """One panel's settings."""
+    return getattr(s, name.replace("-", "_"))
+
+
+def seeds(s: Settings, name: str) -> int:
+    """How many seeds a panel has."""
+    return s.first_seeds if name == "digits" else s.seeds
+
+
+def _panel(name: str) -> Node:
+    """SGD at the panel's rate, and at a twentieth of it."""
+
+    def left_out(s: Settings) -> str | None:
+        if name == "many" and name not in s.panels:
+            return TOO_FEW
+        return None if name in s.panels else f"{name} is not among the panels at this scale"
+
+    def critical(s: Settings) -> float:
+        """The critical rate of all samples at the start, mean over seeds."""
+        return mean_rate(of(s, name), seeds(s, name))
+
+    def trained(s: Settings, rate: float) -> dict[str, Experiment]:
+        """With spikes, and without."""
+        p = of(s, name)
+        size = s.small_batch if name.startswith("rank") else s.batch_size
+
+        def at(factor: float) -> Experiment:
+            value: Any = factor * rate
+            if name == "cyclical":
+                value = Cyclical(s.lowest * value, value, s.period)
+            return Experiment(
+                p.task, p.model, SGD(value, size, "shuffled"),
+                (Loss(), KernelSplit(p.top), BatchCriticalRate()), steps=p.steps,
+                record=Every(1), seeds=tuple(range(seeds(s, name))),
+                stop=(Stop("loss", below=s.enough),),
+            )  # fmt: skip
+
+        return {"above": at(p.factor), "below": at(p.factor / 20)}
+
+    options: dict[str, Any] = {"data": PANELS[name][1], "only_if": left_out}
+    rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
+    estimate = lambda s: 0.5 * of(s, name).steps * seeds(s, name)  # noqa: E731
+    return study.run(rate, name=f"batches, {name}", seconds=estimate, **options)(trained)
+
+
+trainings = {name: _panel(name) for name in PANELS}
+
+
+@study.finding
+def made(s: Settings) -> dict[str, Run]:
+    """Runs whose answer is known."""
+    return {kind: planted(kind) for kind in ("catapult", "elsewhere", "monotone")}

@@ -1,0 +1,45 @@
+"""The common picture of a catapult: loss, its parts, kernel norm and critical rate over time."""
+
+from typing import Any
+
+import numpy as np
+
+from dynascope.core.charts import Line, Mark, Panel, Reference
+from dynascope.core.run import Run
+from dynascope.studies.catapult.episodes import events, part
+
+
+def time_axis(run: Run, title: str, seed: int = 0, most: int | None = None) -> tuple[Panel, ...]:
+    """Loss with its parts, and the kernel's norm, of one seed; spikes are vertical lines."""
+    lane = run.isel(seed=seed)
+    steps = lane["step"].values[:most].astype(float)
+    marks: list[Mark] = [
+        _line(steps, lane["loss"].values[:most], "loss", 0),
+        _line(steps, part(lane, "top")[:most], "in the top eigenspace", 1),
+        _line(steps, part(lane, "rest")[:most], "outside", 2),
+    ]
+    found = events(run)[seed]
+    lines = [Reference("x", float(lane["step"].values[c.start])) for c in found][:12]
+    lines = [line for line in lines if line.at <= steps[-1]]
+    norm = _line(steps, part(lane, "norm")[:most], "norm of the kernel", 3)
+    return (
+        Panel((*marks, *lines), title, "step", "loss", y_scale="log"),
+        Panel((norm, *lines), "", "step", "norm of the tangent kernel"),
+    )
+
+
+def _line(x: np.ndarray, y: np.ndarray, label: str, group: int) -> Line:
+    fine = np.isfinite(y) & (y > 0)
+    return Line(x[fine], y[fine], label, group=group)
+
+
+def rates(run: Run, rate: Any, entries: int, seed: int = 0) -> Panel:
+    """The critical rate of all samples over time, with the learning rate."""
+    lane = run.isel(seed=seed)
+    steps, critical = lane["step"].values.astype(float), entries / part(lane, "norm")
+    used = np.broadcast_to(np.asarray(rate, float), steps.shape)
+    marks = (
+        _line(steps, critical, "critical rate, n / norm", 0),
+        Line(steps, used, "learning rate", "theory", 0),
+    )
+    return Panel(marks, "", "step", "learning rate", y_scale="log")

@@ -1,0 +1,89 @@
+"""What the studies of catapults train: networks on a few pictures or on a target of low rank.
+
+A panel is a task, a network and a learning rate as a multiple of the critical one of all samples
+before training, which is how the thesis's rates can be had without its scaling of the inputs.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from dynascope.core.errors import bad
+from dynascope.core.randomness import key_for
+from dynascope.core.spec import Spec
+from dynascope.models import CNN, MLP, Model, Patches, Transformer, WideResNet
+from dynascope.probes import tangent_kernel
+from dynascope.runtime.precision import precision
+from dynascope.tasks import Samples, TwoClasses
+
+CIFAR, SVHN, DIGITS = ("cifar10", (7, 9)), ("svhn", (0, 2)), ("digits", (0, 2))
+
+
+@dataclass(frozen=True)
+class Panel(Spec):
+    """A network, what it learns, and the rate over the critical one of the start."""
+
+    task: Samples
+    model: Model
+    factor: float
+    steps: int = 60
+    top: int = 5  # eigendirections that the loss is split by
+
+    def check(self) -> None:
+        """Raise for another loss than the mean of squares, and for rates that are none."""
+        if self.task.reduction != "mse":
+            raise bad("reduction", self.task.reduction, "'mse', which the critical rate is for")
+        if not 0 < self.factor < float("inf"):
+            raise bad("factor", self.factor, "a finite number above 0")
+
+
+def dense_net(width: int = 1024, depth: int = 5, **others: Any) -> MLP:
+    """A fully connected network in the scaling of the tangent kernel."""
+    return MLP(depth, width, parameterization="ntk", **others)
+
+
+def conv_net(channels: int, side: int = 16, depth: int = 5) -> CNN:
+    """Convolutions over pictures of three colours, flattened before the last layer."""
+    return CNN(depth, channels, shape=(side, side, 3), parameterization="ntk")
+
+
+def residual_net(widen: int, side: int = 16) -> WideResNet:
+    """A wide residual network of ten layers, without batch norm."""
+    return WideResNet((side, side, 3), depth=10, widen=widen, channels=16 if widen > 1 else 8)
+
+
+def vit4(width: int, side: int = 16, patch: int = 4) -> Transformer:
+    """A vision transformer of four blocks."""
+    return Transformer(
+        Patches((side, side, 3), patch), depth=4, width=width, heads=4, head_size=width // 4,
+        hidden=2 * width, read="mean",
+    )  # fmt: skip
+
+
+def two(source: tuple[str, tuple[int, int]], train: int = 128, pool: int = 1) -> TwoClasses:
+    """Two classes, every channel with mean 0 and deviation 1."""
+    return TwoClasses(source[0], source[1], train, 1, "channel", pool=pool)
+
+
+@lru_cache(maxsize=64)
+def _network(model: Model, inputs: int, outputs: int) -> Any:
+    return model.build(inputs, outputs)
+
+
+def critical_rate(panel: Panel, seed: int) -> float:
+    """The critical rate of all samples before training: entries / largest eigenvalue."""
+    task = panel.task
+    network = _network(panel.model, task.input_size, task.output_size)
+    with precision("float32"):
+        x, _ = task.samples(key_for(seed, "data"))
+        params = jax.jit(network.init)(key_for(seed, "init"))
+        kernel = np.asarray(tangent_kernel(network.apply, params, x), float)
+    return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
+
+
+def mean_rate(panel: Panel, seeds: int) -> float:
+    """The same, mean over seeds: one rate for all of them, as the thesis has."""
+    return float(np.mean([critical_rate(panel, seed) for seed in range(seeds)]))

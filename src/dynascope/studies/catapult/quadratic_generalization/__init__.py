@@ -1,0 +1,1 @@
+"""Test loss past the critical rate: network, linear model and quadratic model compared."""

@@ -1,0 +1,1 @@
+"""The catapult of one training example: a quadratic model as a map of two numbers."""

@@ -1,0 +1,1 @@
+"""Catapults on several examples: one per eigendirection of the tangent kernel."""

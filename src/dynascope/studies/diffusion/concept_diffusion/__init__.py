@@ -1,0 +1,1 @@
+"""Discs of two colours and sizes: which concept a diffusion model learns first."""

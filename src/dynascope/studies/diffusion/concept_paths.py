@@ -1,0 +1,199 @@
+"""Paths in the plane of two concepts: order of learning, bend, error, speed.
+
+A coordinate is 0 where the concept is as in the training cluster without it and 1 where it is as
+asked for. All functions are plain numpy on (seed, step, concept).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from dynascope.core.records import Measured
+from dynascope.probes import half_times
+from dynascope.studies.measures import average
+
+SMOOTHING = 1.0  # deviation in checkpoints; the authors' program has 2 of 60
+LEAST_READABLE = 0.5  # share of samples that must be readable before a coordinate counts
+CHECKPOINTS, SEEDS = 60, 12  # of paths that are written down
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # the training clusters
+
+
+class Paths(NamedTuple):
+    """How the concept coordinates of generated samples go along training."""
+
+    steps: np.ndarray  # (step,), the untrained network left out
+    concepts: np.ndarray  # (seed, step, 2)
+    readable: np.ndarray  # (seed, step), share of samples
+
+    def smooth(self) -> np.ndarray:
+        """The coordinates, smoothed along the checkpoints where enough samples are readable.
+
+        Before the first such checkpoint they are those of the first one.
+        """
+        found = np.empty_like(self.concepts)
+        for seed, path in enumerate(self.concepts):
+            first = self.first_readable(seed)
+            found[seed, first:] = gaussian_filter1d(path[first:], SMOOTHING, axis=0, mode="nearest")
+            found[seed, :first] = found[seed, first]
+        return found
+
+    def first_readable(self, seed: int) -> int:
+        """The first checkpoint from which on enough samples are readable."""
+        few = np.flatnonzero(self.readable[seed] < LEAST_READABLE)
+        last = int(few[-1]) + 1 if few.size else 0
+        return min(last, len(self.steps) - 1)
+
+
+def crossings(paths: Paths) -> np.ndarray:
+    """Step at which each coordinate has passed one half for good, (seed, 2).
+
+    The last upward crossing: noise early in training and a swing do not count. A coordinate that
+    ends below one half has infinity; one that was above from the first readable checkpoint on has
+    that checkpoint.
+
+    Example:
+        >>> path = np.array([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]])
+        >>> steps = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+        >>> t = crossings(Paths(steps, path, np.ones((1, 5))))
+        >>> bool(t[0, 1] < t[0, 0])
+        True
+    """
+    smooth = paths.smooth()
+    found = np.full((len(smooth), 2), np.inf)
+    for seed, path in enumerate(smooth):
+        for concept in (0, 1):
+            below = np.flatnonzero(path[:, concept] < 0.5)
+            start = int(below[-1]) if below.size else paths.first_readable(seed)
+            if start == len(path) - 1 and below.size:
+                continue
+            if not below.size:
+                found[seed, concept] = paths.steps[start]
+                continue
+            part = slice(start, start + 2)
+            found[seed, concept] = half_times(
+                path[part, concept : concept + 1], np.ones(1), paths.steps[part]
+            )[0]
+    return found
+
+
+def log_ratios(paths: Paths) -> np.ndarray:
+    """log(step of the second concept / step of the first), one a seed; above 0: the first leads.
+
+    A concept that is never learned counts with the last step, which understates the ratio. Where
+    neither is learned the order is undefined: NaN.
+    """
+    found = crossings(paths)
+    never = np.isinf(found)
+    found = np.where(never, paths.steps[-1], found)
+    return np.where(never.all(-1), np.nan, np.log(found[:, 1] / found[:, 0]))
+
+
+def order(paths: Paths) -> Measured:
+    """Mean log ratio of the two half-times over the seeds that have one."""
+    ratios = log_ratios(paths)
+    return average(ratios[np.isfinite(ratios)])
+
+
+def flip(weak: Paths, strong: Paths) -> Measured:
+    """How much the log ratio grows from one strength to another, seed by seed."""
+    difference = log_ratios(strong) - log_ratios(weak)
+    return average(difference[np.isfinite(difference)])
+
+
+def bends(paths: Paths) -> np.ndarray:
+    """Largest lead of the first concept over the second, less what is left at the end, (seed,)."""
+    smooth = paths.smooth()
+    lead = np.maximum(smooth[..., 0] - smooth[..., 1], 0)
+    return lead.max(-1) - lead[:, -1]
+
+
+def transient_bend(paths: Paths) -> Measured:
+    """Mean over seeds of how far the path bends to the first concept and comes back."""
+    return average(bends(paths))
+
+
+def errors(paths: Paths) -> np.ndarray:
+    """Concept error: mean over the two axes of (C - 1)^2, (seed, step)."""
+    return ((paths.smooth() - 1) ** 2).mean(-1)
+
+
+def rises(paths: Paths) -> np.ndarray:
+    """Largest rise of the concept error after a minimum that a later descent makes good, (seed,).
+
+    Example:
+        >>> path = np.array([[[0.0, 0.0], [0.5, 0.5], [0.0, 1.0], [1.0, 1.0]]])
+        >>> path = np.repeat(path, 8, axis=1)
+        >>> bool(rises(Paths(np.arange(32.0), path, np.ones((1, 32))))[0] > 0.2)
+        True
+    """
+    error = errors(paths)
+    # Of a place: from the least before it up to it, and from it down to the least after it.
+    before = np.minimum.accumulate(error, axis=-1)
+    after = np.minimum.accumulate(error[:, ::-1], axis=-1)[:, ::-1]
+    return np.minimum(error - before, error - after).max(-1)
+
+
+def second_descent(paths: Paths) -> Measured:
+    """Mean over seeds of the concept error's largest rise between two descents."""
+    return average(rises(paths))
+
+
+def speeds(paths: Paths) -> np.ndarray:
+    """|dC / d step| by finite differences, (seed, step)."""
+    slope = np.gradient(paths.smooth(), paths.steps, axis=1)
+    return np.sqrt((slope**2).sum(-1))
+
+
+def slow_down(paths: Paths) -> Measured:
+    """Mean over seeds of the slope of log speed over the whole of training, from its maximum on.
+
+    The unit is the length of the run: -1 means that the speed falls by a factor e over a run.
+    Two checkpoints at either end are left out: smoothing slows every path down there.
+    """
+    found, steps = [], paths.steps[2:-2]
+    for speed in speeds(paths)[:, 2:-2]:
+        start = int(speed.argmax()) if speed.size else 0
+        later = speed[start:] > 0
+        if later.sum() < 3:
+            continue
+        t = steps[start:][later] / paths.steps[-1]
+        found.append(np.polyfit(t, np.log(speed[start:][later]), 1)[0])
+    return average(np.array(found))
+
+
+def arrivals(paths: Paths) -> Measured:
+    """Mean over seeds of the smaller coordinate over the last three checkpoints."""
+    return average(paths.concepts[:, -3:].mean(1).min(-1))
+
+
+def planted(half: tuple[float, float], dip: float = 0.0) -> Paths:
+    """Paths that are written down: each coordinate is t^4 / (t^4 + half^4), t from 0 to 1.
+
+    Args:
+        half: Where each coordinate passes one half.
+        dip: How far the second coordinate falls back in the middle of the run.
+
+    Returns:
+        Twelve paths of 60 checkpoints whose half-times differ by 1 % from one to the next.
+
+    Example:
+        >>> bool(log_ratios(planted((0.2, 0.6))).min() > 1)
+        True
+    """
+    t = np.linspace(0.02, 1, CHECKPOINTS)
+    own = (1 + 0.01 * np.arange(SEEDS)[:, None, None]) * np.asarray(half)
+    path = t[:, None] ** 4 / (t[:, None] ** 4 + own**4)
+    path[..., 1] -= dip * np.exp(-(((t - 0.65) / 0.1) ** 2))
+    return Paths(1000 * t, path, np.ones(path.shape[:2]))
+
+
+def planted_curve(rate: float) -> Paths:
+    """Both coordinates approach 1 exponentially; with a rate of 0 at constant speed."""
+    t = np.linspace(0, 1, CHECKPOINTS + 1)[1:]
+    curve = t if rate == 0 else np.expm1(-rate * t) / np.expm1(-rate)
+    heights = 1 - 0.01 * np.arange(SEEDS)[:, None, None]
+    path = np.repeat(heights * curve[:, None], 2, axis=-1)
+    return Paths(1000 * t, path, np.ones(path.shape[:2]))

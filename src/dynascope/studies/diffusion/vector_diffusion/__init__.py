@@ -1,0 +1,1 @@
+"""The identity mapping task as a diffusion model on vectors."""

@@ -1,0 +1,1 @@
+"""Community detection: which operator helps a graph-augmented MLP."""

@@ -1,0 +1,1 @@
+"""Graph pairs: what one family of models tells apart and another does not."""

@@ -1,0 +1,1 @@
+"""Rooted classes: how many nodes and graphs are told apart, counted exactly."""

@@ -1,0 +1,1 @@
+"""Tree counting: trees outgrow what precomputed features can tell apart."""

@@ -1,0 +1,1 @@
+"""Walk counting: message passing learns it, precomputed features do not."""

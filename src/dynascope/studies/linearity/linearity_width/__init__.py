@@ -1,0 +1,1 @@
+"""Study `linearity-width`: wide networks are nearly linear in their parameters, or are not."""

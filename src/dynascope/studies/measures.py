@@ -1,0 +1,126 @@
+"""The ways to measure: a value, its 95 % interval, and how many seeds it rests on.
+
+A bound decides only where the whole interval lies on one side (`comparisons`). What has no
+interval decides nothing: one seed of something random says nothing about the next. A largest
+or smallest value over seeds grows with their number, so it is no measurement; put it as a
+share of seeds, or as a statement about all seeds (`comparisons.in_all_seeds`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynascope.core.records import Kind, Measured
+from dynascope.numerics import intervals
+
+
+def exact(value: float, error: float = 0.0) -> Measured:
+    """A number into which nothing random enters: a closed form, a count, one certain run.
+
+    Args:
+        value: The number, or the worst over a grid that is fixed in advance.
+        error: Its numerical error; 0 for counts, and where rounding is far below the bound.
+
+    Returns:
+        The value with an interval as wide as the error.
+
+    Example:
+        >>> exact(2.0, 0.5).low
+        1.5
+    """
+    return Measured(float(value), None, 1, float(value - error), float(value + error), "exact")
+
+
+def average(values: ArrayLike) -> Measured:
+    """Mean over seeds, with Student's interval; one seed has none.
+
+    Example:
+        >>> found = average(np.array([1.0, 2.0, 3.0]))
+        >>> found.value, found.n, round(found.high, 2)
+        (2.0, 3, 4.48)
+    """
+    values = np.asarray(values, float).ravel()
+    if not len(values):
+        return Measured(None, None, 0)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else None
+    return _measured(float(values.mean()), spread, len(values), intervals.of_mean(values))
+
+
+def share(flags: ArrayLike) -> Measured:
+    """The share of seeds for which something is true, with the interval of Clopper and Pearson.
+
+    Example:
+        >>> found = share(np.array([True, False, True, False]))
+        >>> found.value, round(found.low, 3), round(found.high, 3)
+        (0.5, 0.068, 0.932)
+    """
+    flags = np.asarray(flags, bool).ravel()
+    if not len(flags):
+        return Measured(None, None, 0)
+    p, n = float(flags.mean()), len(flags)
+    return _measured(p, (p * (1 - p)) ** 0.5, n, intervals.of_share(int(flags.sum()), n), "share")
+
+
+def median(values: ArrayLike) -> Measured:
+    """Median over seeds, with the interval of order statistics; six seeds at least.
+
+    Example:
+        >>> median(np.arange(7.0)).low
+        0.0
+    """
+    values = np.asarray(values, float).ravel()
+    if not len(values):
+        return Measured(None, None, 0)
+    spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
+    return _measured(float(np.median(values)), spread, len(values), intervals.of_median(values))
+
+
+def minus(a: Measured, b: Measured) -> Measured:
+    """One measurement less another, of seeds that have nothing to do with each other.
+
+    Seeds that belong together in pairs are measured as `average(first - second)`.
+
+    Example:
+        >>> found = minus(share(np.arange(10) < 9), share(np.arange(10) < 2))
+        >>> round(found.value, 2), round(found.low, 2), found.n
+        (0.7, 0.2, 10)
+    """
+    if a.value is None or b.value is None:
+        return Measured(None, None, 0)
+    n, spread = min(a.n, b.n), None
+    if a.spread is not None and b.spread is not None:
+        spread = (n * (a.spread**2 / a.n + b.spread**2 / b.n)) ** 0.5
+    ends = (a.low, a.high, b.low, b.high)
+    if any(end is None for end in ends):
+        return Measured(a.value - b.value, spread, n)
+    interval = intervals.of_difference((a.value, b.value), ends[:2], ends[2:])  # type: ignore[arg-type]
+    kind: Kind = "exact" if a.kind == b.kind == "exact" else "mean"
+    return _measured(a.value - b.value, spread, n, interval, kind)
+
+
+def estimate(value: float, error: float, freedom: float, n: int) -> Measured:
+    """An estimate whose standard error is known otherwise, such as the slope of a fit.
+
+    Args:
+        value: The estimate.
+        error: Its standard error.
+        freedom: Degrees of freedom of that error, for Student's interval.
+        n: The number of seeds or points that it rests on.
+
+    Returns:
+        The estimate with its interval.
+
+    Example:
+        >>> round(estimate(1.0, 0.1, 10, 12).high, 3)
+        1.223
+    """
+    return _measured(value, error * n**0.5, n, intervals.around(value, error, freedom))
+
+
+def _measured(
+    value: float, spread: float | None, n: int, interval: intervals.Interval | None,
+    kind: Kind = "mean",
+) -> Measured:  # fmt: skip
+    low, high = interval or (None, None)
+    return Measured(value, spread, n, low, high, kind)

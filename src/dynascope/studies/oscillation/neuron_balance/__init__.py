@@ -1,0 +1,1 @@
+"""Sixteen ReLU neurons that copy sixteen: past the edge they go to the flattest copy."""

@@ -1,0 +1,1 @@
+"""Gradual rank increase: weights change by matrices of low rank, one direction after the other."""

@@ -1,0 +1,1 @@
+"""The assumptions behind the staircase, put to the test by noise at plateaus and at escapes."""

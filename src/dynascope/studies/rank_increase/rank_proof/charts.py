@@ -1,0 +1,123 @@
+"""The race of the logarithms with the predicted lines over it, and how the limit is reached."""
+
+import numpy as np
+
+from dynascope.core.charts import Chart, Line, Panel, Points, Reference
+from dynascope.studies.headlines import headline_chart
+from dynascope.studies.rank_increase.rank_proof import runs
+from dynascope.studies.rank_increase.rank_proof.phases import Race, Traced, parts
+from dynascope.studies.rank_increase.rank_proof.runs import Settings, sizes, study
+from dynascope.studies.rank_increase.rank_proof.smoothness import DISTANCES, Quotients
+from dynascope.studies.rank_increase.rank_proof.technical import part_b
+from dynascope.theories import Stages
+
+TIME = "t / log(1 / alpha)"
+SHOWN = 8  # coordinates of a panel
+
+
+def predicted(stages: Stages, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of b of a coordinate."""
+    return np.concatenate([[0.0], stages.times]), stages.log_weights[:, i]
+
+
+@study.chart(runs.toy, headline=True)
+def headline(s: Settings, toy: Race) -> Chart:
+    """The winner of the first stage."""
+    flow, i = toy.flows[-1], int(toy.stages.order[0])
+    until = toy.stages.times[-1]
+    rows = flow.times <= until
+    times = flow.times[rows]
+    return headline_chart(
+        f"log_alpha of u + v of the first winner, from a start of size {flow.alpha:g}",
+        (TIME, times), ("log_alpha(u + v)", flow.log_sum[rows, i] / np.log(flow.alpha)),
+        ("Algorithm 1", np.interp(times, *predicted(toy.stages, i))),
+        note="It goes straight from 1 to an end of the race, 0 or 2, and stays.",
+    )  # fmt: skip
+
+
+def _race(flow: Traced, stages: Stages) -> Panel:
+    """Logarithms of the winners and of some losers."""
+    losers = [i for i in range(flow.log_sum.shape[1]) if i not in set(stages.order)]
+    chosen = [*dict.fromkeys(stages.order.tolist()), *losers][:SHOWN]
+    marks: list = []
+    for group, i in enumerate(chosen):
+        seen = flow.log_sum[:, i] / np.log(flow.alpha)
+        marks.append(Line(flow.times, seen, f"{i}", group=group))
+        marks.append(Line(*predicted(stages, i), "", "theory", group))
+    ends = (Reference("y", 0.0, "u = v of size 1"), Reference("y", 2.0, "u = -v of size 1"))
+    title = f"start of size {flow.alpha:g}"
+    return Panel((*marks, *ends), title, TIME, "log_alpha(u + v)")
+
+
+@study.chart(runs.toy)
+def logarithms(s: Settings, toy: Race) -> Chart:
+    """Lemma C.6: the race at the largest scale and at the smallest."""
+    return Chart(
+        "race", "All weights race to size one, and one arrives",
+        "Logarithms of u + v to the base alpha, with the b of Algorithm 1 (dashed): straight "
+        "lines from 1 that turn where a winner reaches 0 or 2. At 0.01 weights differ too much "
+        "in size at the start for that.",
+        (_race(toy.flows[0], toy.stages), _race(toy.flows[-1], toy.stages)),
+    )  # fmt: skip
+
+
+def _size_of_others(race: Race) -> list[tuple[float, float]]:
+    """log(1 / alpha) and the largest losing weight as the first part A ends, in log10."""
+    rows = []
+    for flow in race.flows:
+        first = parts(flow, race.stages)[0]
+        off = race.stages.products[0] == 0
+        off[race.stages.order[first.k]] = False
+        last = first.rows[-1]
+        rows.append((flow.length, float((sizes(flow)[last][off] * np.log10(flow.alpha)).max())))
+    return rows
+
+
+@study.chart(runs.toy)
+def limits(s: Settings, toy: Race) -> Chart:
+    """Lemmas C.7 to C.10: errors and lengths against log(1 / alpha)."""
+    early, lengths = [], []
+    for flow in toy.flows:
+        found = parts(flow, toy.stages)
+        error = max(abs(p.ends / toy.stages.times[p.k] - 1) for p in found)
+        early.append((flow.length, error))
+        if waits := part_b(flow, toy.stages):
+            lengths.append((flow.length, max((b - a) * flow.length for a, b in waits.values())))
+    others = _size_of_others(toy)
+    x = "log(1 / alpha)"
+    error, loser, length = (
+        Points([x for x, _ in rows], [y for _, y in rows], "", group=0)
+        for rows in (early, others, lengths)
+    )
+    return Chart(
+        "limits", "What the proof says of small starts",
+        "Left: the error of escape times falls like 1 / log(1 / alpha). Middle: the largest "
+        "weight that loses the first race is a power of alpha: a straight line down. Right: the "
+        "time from a new weight of size rho to the next plateau stays what it is.",
+        (Panel((error,), "Error of escape times", x, "relative error", "log", "log"),
+         Panel((loser,), "Largest losing weight", x, "log10 of its size"),
+         Panel((length, Reference("y", 0.0)), "Length of part B", x, "true time")),
+    )  # fmt: skip
+
+
+@study.chart(runs.quotients)
+def smooth(s: Settings, found: dict[str, Quotients]) -> Chart:
+    """Lemmas D.5 to D.7: quotients against the distance."""
+    panels = []
+    for title, names in (
+        ("Losses of the output", ("squared error", "cross-entropy", "absolute error")),
+        ("Networks", ("attention head", "linear network", "rectified unit")),
+        ("Objectives", ("toy problem", "linear problem", "absolute deviation")),
+    ):
+        lines = [
+            Line(DISTANCES, found[name].largest.max(axis=0), name,
+                 "control" if k == 2 else "measured", None if k == 2 else k)
+            for k, name in enumerate(names)
+        ]  # fmt: skip
+        panels.append(Panel(tuple(lines), title, "distance", "largest quotient", "log", "log"))
+    return Chart(
+        "smoothness", "Bounded quotients, but for kinks",
+        "The largest difference quotient of a function and its derivatives over pairs of points "
+        "at a distance. What is smooth stays level; what has a kink (grey) grows to the left.",
+        tuple(panels),
+    )  # fmt: skip

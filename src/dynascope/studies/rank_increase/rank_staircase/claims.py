@@ -1,0 +1,173 @@
+"""Escape times, plateaus and their limit; what the document states and what has to be corrected."""
+
+import numpy as np
+
+from dynascope.core.records import Measured
+from dynascope.core.sources import boix2023, derived
+from dynascope.studies.comparisons import at_most
+from dynascope.studies.measures import exact
+from dynascope.studies.nodes import Missing, case
+from dynascope.studies.rank_increase.rank_staircase import runs
+from dynascope.studies.rank_increase.rank_staircase.runs import SEPARATE, study
+from dynascope.studies.rank_increase.trajectories import (
+    Followed,
+    escape,
+    escape_error,
+    largest_entries_ratio,
+    largest_ratio,
+    plateau_error,
+    wrong_entries,
+)
+from dynascope.theories import Stages
+
+SMALLEST, TINY, LARGE = 1e-32, 1e-300, 0.1
+
+for _slug, _words, _place, _measure, _bound in (
+    ("escape-times",
+     "From a start of size 1e-32 every stage that is 0.1 or more away from the next begins within "
+     "5 % of the time that Algorithm 1 predicts.",
+     "Thm. 4.1, (11), Fig. 2a", escape_error, at_most(0.05, "ours")),
+    ("plateau-losses",
+     "From a start of size 1e-32 the loss in the middle of every long plateau is the predicted one "
+     "within 0.1 %.",
+     "Thm. 4.1, Fig. 2a", plateau_error, at_most(1e-3, "ours")),
+    ("one-entry-a-stage",
+     "From a start of size 1e-32 the entries that are learned in the middle of every long plateau "
+     "are exactly the predicted ones, of which each stage adds at most one.",
+     "Thm. 1.1, Thm. 4.1, Fig. 2b", wrong_entries, at_most(0, "printed")),
+):  # fmt: skip
+    study.claim(
+        _slug, _words, boix2023(_place), _measure, _bound, on=(runs.toy, SMALLEST),
+        fails_on=case("a start of size 0.1", runs.toy, LARGE),
+        holds_on=case("a diagonal linear network with stages in closed form, two of them tied",
+                      runs.tied, SMALLEST),
+    )  # fmt: skip
+
+study.claim(
+    "closer-with-smaller-starts",
+    "The mean distance of the loss to the predicted staircase falls with every smaller start, from "
+    "1e-1 to 1e-32.",
+    boix2023("Fig. 2a"), largest_ratio, at_most(0.99, "printed"), on=runs.toy,
+    fails_on=case("the same scales in the opposite order", runs.larger_first),
+    holds_on=case("a diagonal linear network", runs.separate),
+)  # fmt: skip
+
+for _half, (_slug, _words, _place) in enumerate((
+    ("scores-converge", "w_K w_Q", "Fig. 8"), ("values-converge", "w_V w_O", "Fig. 9"),
+)):  # fmt: skip
+    study.claim(
+        _slug,
+        f"The mean distance of the entries of {_words} to the predicted ones falls with every "
+        "smaller start, from 1e-1 to 1e-32.",
+        boix2023(_place), largest_entries_ratio, at_most(0.99, "printed"), on=(runs.toy, _half),
+        fails_on=case("the same scales in the opposite order", runs.larger_first, _half),
+        holds_on=case("a diagonal linear network", runs.separate, _half),
+    )  # fmt: skip
+
+
+def first_time_error(followed: Followed, start: float, alpha: float) -> Measured:
+    """Relative error of the first escape time if b begins at `start`: `start` / g, or the rest."""
+    flow, stages = followed.at(alpha), followed.stages
+    pull = SEPARATE  # g at z = 0 on white inputs
+    waits = np.where(pull > 0, start, 2 - start) / np.abs(pull)
+    return exact(abs(escape(flow, stages, 0) - waits.min()) / escape(flow, stages, 0))
+
+
+study.claim(
+    "start-as-printed",
+    "With b = 0 at the start, as Algorithm 1 is printed, the first escape time is predicted within "
+    "5 %.",
+    boix2023("Alg. 1, line 1"), first_time_error, at_most(0.05, "ours"),
+    on=(runs.separate, 0.0, TINY),
+    fails_on=case("b = 1/2 at the start", runs.separate, 0.5, TINY),
+    holds_on=case("b = 1 at the start", runs.separate, 1.0, TINY), partner="start-at-one",
+)  # fmt: skip
+study.claim(
+    "start-at-one",
+    "With b = 1 at the start the first escape time min 1 / |g| is predicted within 5 %.",
+    boix2023("app. C.5", how="corrects Alg. 1 by"), first_time_error, at_most(0.05, "ours"),
+    on=(runs.separate, 1.0, TINY), fails_on=case("b = 0 at the start", runs.separate, 0.0, TINY),
+    holds_on=case("a start of size 1e-32", runs.separate, 1.0, SMALLEST),
+    partner="start-as-printed",
+)  # fmt: skip
+
+
+def spread_of_errors(escapes: dict[float, np.ndarray], followed: Followed) -> Measured:
+    """Largest over smallest of |escape / T - 1| log(1 / alpha), over scales below 1e-3."""
+    late = [
+        np.abs(times / followed.stages.times - 1).max() * np.log(1 / alpha)
+        for alpha, times in escapes.items() if alpha < 1e-3
+    ]  # fmt: skip
+    return exact(max(late) / min(late))
+
+
+study.claim(
+    "error-falls-like-one-over-log",
+    "The relative error of the escape times of a diagonal linear network is a constant over "
+    "log(1 / alpha), within 10 % over all starts from 1e-4 to 1e-300.",
+    boix2023("Thm. 4.1", how="derived; makes the limit exact in"), spread_of_errors,
+    at_most(1.1, "ours"), on=(runs.escape_times, runs.separate),
+    fails_on=case("an error that does not fall", runs.steady_times, runs.separate),
+    holds_on=case("planted entries that are learned at the times of the closed form",
+                  runs.planted_times, runs.separate),
+)  # fmt: skip
+
+
+def closed_form_error(
+    escapes: dict[float, np.ndarray], expected: dict[float, np.ndarray], alpha: float
+) -> Measured:
+    """Largest relative error of the closed form's half-times, at the scale nearest to alpha."""
+    nearest = min(escapes, key=lambda scale: abs(np.log(scale / alpha)))
+    return exact(np.max(np.abs(escapes[nearest] / expected[nearest] - 1)))
+
+
+study.claim(
+    "closed-form",
+    "A diagonal linear network on white inputs has half learned each entry at the closed form's "
+    "time within 0.2 %, even from a start of size 0.1.",
+    derived("derived from boix2023 Lemma 4.2"), closed_form_error, at_most(2e-3, "ours"),
+    on=(runs.escape_times, runs.closed_times["own"], LARGE),
+    fails_on=case("the closed form for another start", runs.escape_times,
+                  runs.closed_times["another start"], LARGE),
+    holds_on=case("a start of size 1e-32", runs.escape_times, runs.closed_times["own"], SMALLEST),
+)  # fmt: skip
+
+
+def order_error(followed: Followed, corrected: Stages, alpha: float = 1e-8) -> Measured | Missing:
+    """Mean error of corrected escape times over that of plain ones, on separated stages."""
+    flow, plain = followed.at(alpha), followed.stages
+    chosen = [k for k in followed.separated(flow.times[-1])
+              if plain.order[k] in corrected.order]  # fmt: skip
+    if not chosen:
+        return Missing("no stage is separated from its neighbours")
+    seen = np.array([escape(flow, plain, k) for k in chosen])
+    rows = [int(np.flatnonzero(corrected.order == plain.order[k])[0]) for k in chosen]
+    errors = np.abs(corrected.times[rows] - seen), np.abs(plain.times[chosen] - seen)
+    return exact(errors[0].mean() / errors[1].mean())
+
+
+study.claim(
+    "finite-start-corrected",
+    "At a start of size 1e-8, Algorithm 1 that begins from the logarithms of the true weights "
+    "has at most half the error in escape times of the one that takes the limit.",
+    derived("derived from boix2023 (10), (19)"), order_error, at_most(0.5, "ours"),
+    on=(runs.toy, runs.corrected["own"]),
+    fails_on=case("logarithms of another seed's weights", runs.toy, runs.corrected["other"]),
+    holds_on=case("a diagonal linear network", runs.quarter, runs.quarter_corrected),
+    exploratory=True,
+)  # fmt: skip
+
+
+def drift(followed: dict[str, np.ndarray]) -> Measured:
+    """Largest relative change of u^2 - v^2."""
+    kept = followed["conserved"]
+    return exact(np.max(np.abs(kept[-1] / kept[0] - 1)))
+
+
+study.claim(
+    "conserved", "Gradient flow conserves u_i^2 - v_i^2 of every coordinate to 1e-6.",
+    boix2023("Lemma 4.2"), drift, at_most(1e-6, "derived"), on=runs.moved["flow"],
+    fails_on=case("gradient descent at rate 0.05, whose steps multiply it by 1 - (rate g)^2",
+                  runs.moved["descent"]),
+    holds_on=case("correlated inputs", runs.moved["correlated"]),
+)  # fmt: skip

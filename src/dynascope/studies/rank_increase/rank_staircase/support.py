@@ -1,0 +1,94 @@
+"""Which heads and entries are learned: ties, entries that leave, values before scores."""
+
+import numpy as np
+
+from dynascope.core.records import Measured
+from dynascope.core.sources import boix2023
+from dynascope.studies.comparisons import at_most
+from dynascope.studies.measures import exact
+from dynascope.studies.nodes import case
+from dynascope.studies.rank_increase.rank_staircase import runs
+from dynascope.studies.rank_increase.rank_staircase.claims import SMALLEST, TINY
+from dynascope.studies.rank_increase.rank_staircase.runs import Heads, study
+from dynascope.studies.rank_increase.trajectories import SUPPORT, Followed, escape
+
+
+def heads_that_grow(found: Heads) -> Measured:
+    """Heads in which an entry is learned in the first stage."""
+    sizes = np.abs(found.products).max(axis=1)
+    return exact(np.sum(sizes > SUPPORT * sizes.max()))
+
+
+def share_error(found: Heads, power: float) -> Measured:
+    """Error of the ratio of the tied entries, predicted from their starts."""
+    i = int(np.abs(found.products).sum(axis=0).argmax())
+    seen, start = np.abs(found.products[:2, i]), found.expected[:2, i]
+    return exact(abs(seen[0] / seen[1] / (start[0] / start[1]) ** power - 1))
+
+
+study.claim(
+    "one-head-a-stage",
+    "In a layer of two heads the first stage raises the rank of one head alone.",
+    boix2023("section 4, after Thm. 4.1"), heads_that_grow, at_most(1, "printed"),
+    on=runs.heads[2], fails_on=case("a layer of three heads", runs.heads[3]),
+    holds_on=case("a layer of one head", runs.heads[1]), partner="tied-heads-share",
+    note="At z = 0 all heads attend evenly, so that their pulls are equal: assumption 4.3 fails "
+    "for every layer with several heads.",
+)  # fmt: skip
+study.claim(
+    "tied-heads-share",
+    "Two heads of a layer learn the same entry at once, in the ratio of their squared weights at "
+    "the start, within 1 %.",
+    boix2023("section 4", how="derived; corrects"), share_error, at_most(0.01, "derived"),
+    on=(runs.heads[2], 2.0),
+    fails_on=case("the ratio of the weights, not squared", runs.heads[2], 1.0),
+    holds_on=case("the first two of three heads", runs.heads[3], 2.0),
+    partner="one-head-a-stage",
+)  # fmt: skip
+
+
+def leavers(followed: Followed) -> Measured:
+    """Coordinates that leave the support over all stages."""
+    return exact(sum(map(len, followed.stages.left)))
+
+
+def return_error(followed: Followed, alpha: float) -> Measured:
+    """Relative error of the time at which the entry that left returns with the other sign."""
+    flow, stages = followed.at(alpha), followed.stages
+    back = len(stages.order) - 1
+    late = flow.times > stages.times[back - 1]
+    cut = flow._replace(times=flow.times[late], products=flow.products[late])
+    return exact(abs(escape(cut, stages, back) / stages.times[back] - 1))
+
+
+study.claim(
+    "nothing-leaves",
+    "An entry that has been learned is never unlearned, whatever the problem.",
+    boix2023("app. A"), leavers, at_most(0, "printed"), on=runs.returning,
+    fails_on=case("the same inputs, targets half as large", runs.halved),
+    holds_on=case("white inputs", runs.separate), partner="leavers-return",
+    note="The document saw none in its toy problem; correlated inputs make them.",
+)  # fmt: skip
+study.claim(
+    "leavers-return",
+    "An entry that has left the support returns with the other sign a time 2 / |g| later, within "
+    "1 % from a start of size 1e-300.",
+    boix2023("Alg. 1, (10)"), return_error, at_most(0.01, "ours"), on=(runs.returning, TINY),
+    fails_on=case("a start of size 0.01", runs.returning, 1e-2),
+    holds_on=case("a start of size 1e-32", runs.returning, SMALLEST), partner="nothing-leaves",
+)  # fmt: skip
+
+
+def pull_on_scores(pull: np.ndarray) -> Measured:
+    """Largest pull on an entry of the scores, relative to the largest of all."""
+    return exact(np.max(np.abs(pull[: len(pull) // 2])))
+
+
+study.claim(
+    "values-come-first",
+    "At z = 0 nothing pulls on the scores w_K w_Q, so that the first entry learned is one of the "
+    "values w_V w_O.",
+    boix2023("(4), Fig. 2b", how="derived from"), pull_on_scores, at_most(1e-12, "derived"),
+    on=runs.start_pull["zero"], fails_on=case("a random z", runs.start_pull["elsewhere"]),
+    holds_on=case("another seed's data", runs.start_pull["another seed"]),
+)  # fmt: skip

@@ -1,0 +1,150 @@
+"""A flow beside its predicted stages: escape times, plateaus, distance to the staircase."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from dynascope.core.records import Measured
+from dynascope.numerics.log_flow import log_flow
+from dynascope.studies.measures import exact
+from dynascope.studies.nodes import Missing
+from dynascope.theories import Stages, incremental_stages
+
+SEPARATED = 0.1  # rescaled time that a stage must be away from the next to be compared
+SUPPORT = 1e-3  # entries above this share of the largest one count as learned
+
+
+class Trajectory(NamedTuple):
+    """A flow at one scale."""
+
+    alpha: float
+    times: np.ndarray  # rescaled, (times,)
+    losses: np.ndarray  # (times,)
+    products: np.ndarray  # (times, p)
+
+
+class Followed(NamedTuple):
+    """Flows at several scales, from the largest to the smallest, and what is predicted."""
+
+    flows: tuple[Trajectory, ...]
+    stages: Stages
+
+    def at(self, alpha: float) -> Trajectory:
+        """The flow whose scale is nearest to alpha in logarithm."""
+        return min(self.flows, key=lambda f: abs(np.log(f.alpha / alpha)))
+
+    def separated(self, until: float) -> np.ndarray:
+        """Numbers of the predicted stages that are far enough from the ones before and after."""
+        times, end = self.stages.times, max(self.stages.until, self.stages.times[-1])
+        apart = np.diff(np.concatenate([[0.0], times, [end]]))
+        far = (apart[:-1] >= SEPARATED) & (apart[1:] >= SEPARATED)
+        return np.flatnonzero(far & (times < 0.98 * until))
+
+
+def follow(
+    loss: Callable, u: np.ndarray, v: np.ndarray, alphas: tuple[float, ...], until: float,
+    points: int = 201,
+) -> Followed:  # fmt: skip
+    """Stages and flows of a loss of products."""
+    found = incremental_stages(loss, len(u))
+    flow = log_flow(loss, u, v, alphas, np.linspace(0, until, points))
+    rows = zip(flow.alphas, flow.losses, flow.products, strict=True)
+    return Followed(tuple(Trajectory(float(a), flow.times, x, z) for a, x, z in rows), found)
+
+
+def diagonal_linear(target: np.ndarray, moments: np.ndarray) -> Callable:
+    """The loss (z - beta)^T S (z - beta) / 2 of a diagonal linear network."""
+    return lambda z: 0.5 * (z - jnp.asarray(target)) @ jnp.asarray(moments) @ (z - target)
+
+
+def escape(flow: Trajectory, stages: Stages, k: int) -> float:
+    """When the coordinate of stage k has half the size that it has on its plateau."""
+    i, goal = stages.order[k], stages.products[k + 1, stages.order[k]] / 2
+    start = stages.times[k - 1] if k else 0.0
+    inside = np.flatnonzero((flow.times >= start - SEPARATED / 2)
+                            & (flow.products[:, i] / goal > 1))  # fmt: skip
+    if not inside.size:
+        return np.inf
+    after = inside[0]
+    if after == 0:
+        return float(flow.times[0])
+    ends = slice(after - 1, after + 1)
+    return float(np.interp(1.0, flow.products[ends, i] / goal, flow.times[ends]))
+
+
+def escape_error(followed: Followed, alpha: float) -> Measured | Missing:
+    """Largest relative error of an escape time over separated stages."""
+    flow, stages = followed.at(alpha), followed.stages
+    chosen = followed.separated(flow.times[-1])
+    if not chosen.size:
+        return Missing("no stage is separated from its neighbours")
+    errors = [abs(escape(flow, stages, k) / stages.times[k] - 1) for k in chosen]
+    return exact(max(errors))
+
+
+def long_plateaus(stages: Stages, until: float) -> np.ndarray:
+    """Whether each plateau is long enough and ends within a run, (stages + 1,)."""
+    ends = plateau_ends(stages)
+    return (np.diff(ends) >= SEPARATED) & (ends[1:] <= until)
+
+
+def plateau_ends(stages: Stages) -> np.ndarray:
+    """Where plateaus begin and end, (stages + 2,)."""
+    return np.concatenate([[0.0], stages.times, [stages.until]])
+
+
+def plateau_error(followed: Followed, alpha: float) -> Measured | Missing:
+    """Largest relative error of the loss in the middle of a long plateau."""
+    flow, stages = followed.at(alpha), followed.stages
+    numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1]))
+    if not numbers.size:
+        return Missing("no plateau is long enough")
+    ends = plateau_ends(stages)
+    seen = np.interp((ends[numbers] + ends[numbers + 1]) / 2, flow.times, flow.losses)
+    floor = 1e-3 * stages.losses[0]  # a last plateau at zero has no relative error
+    return exact(np.max(np.abs(seen - stages.losses[numbers]) / (stages.losses[numbers] + floor)))
+
+
+def wrong_entries(followed: Followed, alpha: float) -> Measured | Missing:
+    """Entries on long plateaus that are learned and should not be, or the other way round."""
+    flow, stages = followed.at(alpha), followed.stages
+    numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1]))
+    if not numbers.size:
+        return Missing("no plateau is long enough")
+    ends = plateau_ends(stages)
+    times = (ends[numbers] + ends[numbers + 1]) / 2
+    rows = np.abs(flow.times[:, None] - times).argmin(axis=0)
+    learned = np.abs(flow.products[rows]) > SUPPORT * np.abs(stages.products).max()
+    return exact(np.sum(learned != (stages.products[numbers] != 0)))
+
+
+def distance(flow: Trajectory, stages: Stages) -> float:
+    """Mean distance of the loss to the staircase, as a share of the first loss."""
+    return float(np.mean(np.abs(flow.losses - stages.loss_at(flow.times))) / stages.losses[0])
+
+
+def largest_ratio(followed: Followed) -> Measured:
+    """Largest ratio of the distance to the staircase at one scale to that at the scale before."""
+    distances = np.array([distance(f, followed.stages) for f in followed.flows])
+    return exact(np.max(distances[1:] / distances[:-1]))
+
+
+def entries_apart(flow: Trajectory, stages: Stages, half: int) -> float:
+    """Mean distance of the entries of one half of z to the predicted ones, in units of the largest.
+
+    Args:
+        flow: At one scale.
+        stages: What is predicted.
+        half: 0 for the first half of z, which are the scores of a head; 1 for its values.
+    """
+    own = np.array_split(np.arange(flow.products.shape[1]), 2)[half]
+    predicted = stages.products[stages.plateau_at(flow.times)][:, own]
+    return float(np.abs(flow.products[:, own] - predicted).mean() / np.abs(stages.products).max())
+
+
+def largest_entries_ratio(followed: Followed, half: int) -> Measured:
+    """Largest ratio of that distance at one scale to that at the scale before."""
+    apart = np.array([entries_apart(f, followed.stages, half) for f in followed.flows])
+    return exact(np.max(apart[1:] / apart[:-1]))

@@ -1,0 +1,1 @@
+"""Recall from the context against association with the last token."""

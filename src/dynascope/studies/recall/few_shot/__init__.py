@@ -1,0 +1,1 @@
+"""Does truncation help with few examples and harm with many? What the printed table can say."""

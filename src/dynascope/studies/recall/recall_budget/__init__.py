@@ -1,0 +1,1 @@
+"""Of a fixed number of parameters, those in MLPs learn the bigrams."""

@@ -1,0 +1,1 @@
+"""Which feed-forward part stores the noise, by what the two parts are."""

@@ -1,0 +1,1 @@
+"""Study `sim-failure`: a weak concept that seems to be lost for ever, and when it really is."""

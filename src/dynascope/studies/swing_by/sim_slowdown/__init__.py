@@ -1,0 +1,1 @@
+"""Study `sim-slowdown`: one layer approaches its target exponentially, concept by concept."""

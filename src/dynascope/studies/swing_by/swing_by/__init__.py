@@ -1,0 +1,1 @@
+"""Swing-by: the output turns to the strongest training cluster before it reaches the target."""

@@ -1,0 +1,1 @@
+"""Topological order: is a combination of concepts never learned before its parts?"""

@@ -1,0 +1,31 @@
+"""All studies in one table, written by `make docs` to `docs/studies.md`."""
+
+from __future__ import annotations
+
+import itertools
+
+from dynascope.studies import studies
+
+HEAD = """\
+# Studies
+
+Made by `python -m dynascope.studies.table > docs/studies.md`. `dynascope list NAME` shows the
+settings and claims of a study, `dynascope run NAME` runs it.
+"""
+
+
+def page() -> str:
+    """The studies of this package by phenomenon: title, first source, number of claims."""
+    ours = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
+    ours.sort(key=lambda s: (s.phenomenon, s.name))
+    parts = [HEAD]
+    for phenomenon, group in itertools.groupby(ours, lambda s: s.phenomenon):
+        parts += [f"## {phenomenon.replace('-', ' ').replace('_', ' ').capitalize()}\n"]
+        parts += ["| study | what it looks at | source | claims |", "|---|---|---|---|"]
+        parts += [f"| `{s.name}` | {s.title} | {s.sources[0]} | {len(s.claims)} |" for s in group]
+        parts += [""]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(page(), end="")

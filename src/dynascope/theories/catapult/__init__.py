@@ -1,0 +1,1 @@
+"""The catapult: quadratic models at large learning rates."""

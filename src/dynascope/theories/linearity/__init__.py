@@ -1,0 +1,1 @@
+"""Linearity: what a constant tangent kernel predicts."""

@@ -1,0 +1,1 @@
+"""Oscillation: gradient descent past the edge of stability."""

@@ -1,0 +1,1 @@
+"""Gradual rank increase: one entry of the products is learned after the other (boix2023)."""

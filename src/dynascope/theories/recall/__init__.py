@@ -1,0 +1,1 @@
+"""What is predicted of recall against association: memories, first steps, attention."""

@@ -1,0 +1,1 @@
+"""The swing-by: linear models on the identity mapping task."""

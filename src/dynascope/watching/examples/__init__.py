@@ -1,0 +1,1 @@
+"""Three training loops with a watch in them; `python -m dynascope.watching.examples.NAME`."""

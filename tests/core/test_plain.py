@@ -1,0 +1,75 @@
+"""Plain forms: what is stored today is found tomorrow, and classes find their tags."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from dynascope import dynamics, models, probes, record, tasks
+from dynascope.core import spec
+from dynascope.core.plain import CLASS_CODE, fingerprint, from_plain, identify, to_plain
+from dynascope.core.spec import Spec
+from dynascope.engine import Experiment
+
+# Fingerprints under which records of version 0.1.0 are stored.
+STORED = {
+    "23eb2a763bea6334": Experiment(
+        tasks.IdentityMapping(means=(1.0, 1.5), scales=(0.05, 0.05)),
+        models.TiedLinear(width=3, init_scale=0.2, init="uniform"),
+        dynamics.GradientDescent(0.005),
+        (probes.Loss(), probes.TestLoss()),
+        steps=4000,
+        seeds=tuple(range(4)),
+    ),
+    "b3fec8640114de89": Experiment(
+        tasks.IdentityMapping((1.0,), (0.0,)),
+        models.Linear(0.0),
+        dynamics.GradientFlow(),
+        (probes.OutputAt(),),
+        time=2.0,
+        dtype="float64",
+        record=record.LogSpaced(20, 0.1),
+    ),
+    "e0c9f10450763b23": Experiment(
+        tasks.IdentityMapping((1.0, 2.0), (0.1, 0.1), samples_per_cluster=4),
+        models.MLP(depth=2, width=4, activation="relu"),
+        dynamics.Adam(dynamics.Cosine(0.01, 50)),
+        (probes.Loss(name="train"), probes.Sharpness()),
+        steps=50,
+        record=record.OnChange(of="train"),
+        over=(("task.means[0]", (0.5, 1.0)), ("model.width", (2, 3))),
+    ),
+}
+
+
+@pytest.mark.parametrize("stored", STORED)
+def test_records_of_today_are_found_tomorrow(stored):
+    found = identify(STORED[stored])
+    assert found.fingerprint == found.key == stored
+    assert found.unknown == [] and CLASS_CODE not in str(found.plain)
+
+
+def define(value, module=__name__):
+    """A class of one name, with another default each time; the last one is the one that counts."""
+    fields = {"__annotations__": {"value": float}, "value": value, "__module__": module}
+    return dataclasses.dataclass(frozen=True)(type("Setting", (Spec,), fields))
+
+
+def test_the_newest_class_of_a_name_restores_what_an_older_one_wrote():
+    old = define(1.0)
+    plain = to_plain(old(3.0))
+    new = define(2.0)
+    restored = from_plain(plain)
+    assert type(restored) is new and restored == new(3.0)
+    assert plain[CLASS_CODE] != to_plain(restored)[CLASS_CODE]
+    assert fingerprint(old(3.0)) != fingerprint(new(3.0))
+
+
+def test_two_classes_of_ours_may_not_share_a_tag(monkeypatch):
+    monkeypatch.setattr(spec, "_CLASSES", dict(spec._CLASSES))  # of this test alone
+    first = define(1.0, "dynascope.tasks.one")
+    with pytest.raises(ValueError, match=r"tasks\.Setting is both in dynascope\.tasks\.one and in"):
+        define(1.0, "dynascope.tasks.two")
+    assert type(from_plain(to_plain(first()))) is first
+    assert define(2.0, "dynascope.tasks.one") is not first  # a reload

@@ -1,0 +1,103 @@
+"""What every explorer promises; the list is the registry's."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dynascope as ds
+from dynascope.core.errors import BadInput
+from dynascope.explorers import Choice, Click, Drag, Slider, Words, explorers
+from dynascope.report.plotly_charts import NARROW, figure
+from dynascope.studies import studies
+
+QUICK = ("balance", "factorisation", "graph-classes", "quadratic-map")  # compile little
+ALL = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+    for name in explorers.names()
+]
+THERE = {
+    "associative-memory", "balance", "catapult", "factorisation", "graph-classes", "linearity",
+    "one-layer", "orbits", "quadratic-map", "rank-staircase", "swing-by",
+}  # fmt: skip
+
+
+def moved(explorer, name):
+    """Another value of a move than the first."""
+    _, move = explorer.named()[name]
+    value = explorer.values()[name]
+    if isinstance(move, Slider):
+        if isinstance(value, int):
+            return value + 1 if value < move.high else value - 1
+        near = 0.9 * value + 0.1 * move.high if value < move.high else 0.9 * value + 0.1 * move.low
+        return near
+    if isinstance(move, Choice):
+        return next(o for o in move.options if o != value)
+    return None
+
+
+def test_none_of_the_named_ones_is_missing():
+    assert set(explorers.names()) >= THERE
+
+
+@pytest.mark.parametrize("name", explorers.names())
+def test_declared_in_full(name):
+    explorer = explorers.get(name)
+    assert explorer.title and len(explorer.about) > 60 and explorer.about.endswith(".")
+    assert any(isinstance(move, Slider) for move in explorer.moves)
+    for study in explorer.studies:
+        assert studies.get(study).phenomenon == explorer.phenomenon
+    named = explorer.named()
+    assert len(named) == sum(
+        2 if isinstance(m, Drag) else 0 if isinstance(m, Click) else 1 for m in explorer.moves
+    )
+    for key, (_, move) in named.items():
+        move.check(explorer.values()[key])  # what it begins with is allowed
+    for move in explorer.moves:
+        if isinstance(move, Click):
+            paths = {path for path, m in named.values() if isinstance(m, Slider)}
+            assert {move.x, move.y} <= paths
+
+
+@pytest.mark.parametrize("name", explorers.names())
+def test_values_out_of_range_are_refused_in_one_line(name):
+    explorer = explorers.get(name)
+    for key, (_, move) in explorer.named().items():
+        wrong = {
+            Slider: [float("nan"), float("inf"), "1", None, True, [1], 1e300, {"a": 1}],
+            Choice: ["nothing like it", None, [], 10**9],
+            Words: [3, None, ["x"]],
+            Drag: [3, "ab", [2, 1], [1], [1, float("nan")], [None, None]],
+        }[type(move)]
+        for value in wrong:
+            with pytest.raises(BadInput) as error:
+                explorer.at(**{key: value})
+            assert "\n" not in str(error.value)
+    with pytest.raises(BadInput, match=r"did you mean|Known"):
+        explorer.at(no_such_slider=1)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_draws_and_every_slider_moves_something(name):
+    explorer = explorers.get(name)
+    first = explorer()
+    assert first.numbers and all(n.endswith(".") for n in first.numbers)
+    assert len(first.dataset.data_vars) and not first.cut
+    for form in ((), (NARROW,)):
+        json.dumps(figure(first.chart, *form), allow_nan=False)
+    for key in explorer.named():
+        value = moved(explorer, key)
+        if value is not None:
+            assert explorer(**{key: value}).chart != first.chart, key
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_same_values_give_the_same_numbers(name):
+    one, other = (explorers.get(name)().dataset for _ in range(2))
+    for variable in one.data_vars:
+        np.testing.assert_array_equal(one[variable].values, other[variable].values)
+
+
+def test_unknown_explorer_names_the_nearest():
+    with pytest.raises(BadInput, match="did you mean 'orbits'"):
+        ds.explore("orbit")

@@ -1,0 +1,95 @@
+"""The parts of the denoisers against dense formulas and autodiff."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from dynascope.models.denoisers.layers import Affine, GroupNorm, PlaceAttention, doubled, halved
+from dynascope.models.denoisers.picture_convolution import FORM, convolved
+from dynascope.models.denoisers.schedule import NoiseLevels
+from dynascope.models.transformer.drawing import drawn
+from dynascope.runtime.precision import precision
+
+
+def normals(seed, *shape):
+    """Standard normal numbers in float64."""
+    return jnp.asarray(np.random.default_rng(seed).normal(size=shape))
+
+
+# Pictures within one window, and few channels that come out, have ways of their own.
+@pytest.mark.parametrize(("side", "out"), [(5, 4), (5, 3), (2, 4), (1, 4), (3, 2)])
+def test_convolution_is_the_sum_written_out(side, out):
+    with precision("float64"):
+        x, w = normals(0, 2, side, side, 3), normals(1, 3, 3, 3, out)
+        padded = np.pad(np.asarray(x), ((0, 0), (1, 1), (1, 1), (0, 0)))
+        want = sum(
+            padded[:, i : i + side, j : j + side] @ np.asarray(w[i, j])
+            for i in range(3)
+            for j in range(3)
+        )
+        assert np.allclose(convolved(x, w), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("side", "out"), [(6, 4), (6, 3), (2, 4)])
+def test_gradients_of_the_convolution_are_those_of_autodiff(side, out):
+    with precision("float64"):
+        x, w = normals(0, 2, side, side, 3), normals(1, 3, 3, 3, out)
+        slope = normals(2, 2, side, side, out)
+
+        def plain(x, w):
+            return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=FORM)
+
+        ours = jax.vjp(convolved, x, w)[1](slope)
+        theirs = jax.vjp(plain, x, w)[1](slope)
+        for a, b in zip(ours, theirs, strict=True):
+            assert np.allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+def test_group_norm_is_mean_and_deviation_of_each_group():
+    with precision("float64"):
+        x = 3 + 2 * normals(0, 2, 4, 4, 6)
+        scale, offset = normals(1, 6), normals(2, 6)
+        for groups in (1, 2, 3):
+            split = np.asarray(x).reshape(2, 16, groups, 6 // groups)
+            mean = split.mean((1, 3), keepdims=True)
+            unit = (split - mean) / np.sqrt(split.var((1, 3), keepdims=True) + 1e-5)
+            want = unit.reshape(x.shape) * np.asarray(scale) + np.asarray(offset)
+            assert np.allclose(GroupNorm(scale, offset, groups)(x), want, rtol=1e-9)
+
+
+def test_attention_over_places_is_the_formula():
+    with precision("float64"):
+        part = drawn(jax.random.key(0), PlaceAttention.entries(4, 1))
+        x = normals(0, 1, 3, 3, 4)
+        rows = np.asarray(part.norm(x)).reshape(9, 4)
+        maps = rows @ np.asarray(part.maps.weight) + np.asarray(part.maps.bias)
+        q, k, v = maps[:, :4], maps[:, 4:8], maps[:, 8:]
+        scores = np.exp(q @ k.T / 2)
+        read = scores / scores.sum(1, keepdims=True) @ v
+        want = read @ np.asarray(part.output.weight) + np.asarray(part.output.bias)
+        assert np.allclose(part(x), np.asarray(x) + want.reshape(1, 3, 3, 4), rtol=1e-9)
+
+
+def test_halving_with_a_map_is_a_convolution_of_stride_two():
+    with precision("float64"):
+        x, w = normals(0, 2, 6, 6, 3), normals(1, 2, 2, 3, 5)
+        want = lax.conv_general_dilated(x, w, (2, 2), "VALID", dimension_numbers=FORM)
+        found = Affine(w.reshape(12, 5), jnp.zeros(5))(halved(x))
+        assert np.allclose(found, want, rtol=1e-10)
+
+
+def test_doubling_repeats_every_place():
+    x = np.arange(8.0).reshape(1, 2, 2, 2)
+    assert np.array_equal(doubled(jnp.asarray(x)), x.repeat(2, axis=1).repeat(2, axis=2))
+
+
+def test_levels_start_where_they_should_and_rise():
+    levels = drawn(jax.random.key(0), NoiseLevels().entries())
+    assert np.allclose([levels(jnp.asarray(t)) for t in (0.0, 1.0)], [-5.0, 10.0])
+    falling = eqx.tree_at(lambda part: part.w, levels, -levels.w)
+    assert float(falling(jnp.asarray(1.0))) > float(falling(jnp.asarray(0.0)))

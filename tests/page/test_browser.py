@@ -1,0 +1,226 @@
+"""The page in a real browser: it moves, runs, cancels, goes back, and asks nobody else."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from tests.report.browser import OPTIONS, needs_browser
+
+from dynascope.explorers import Slider, explorers
+from dynascope.explorers.moves import name_of
+
+from .served import command, put_run, serving
+
+MOVED = "Number(document.documentElement.dataset.moved || 0)"
+PATIENCE = 240_000  # milliseconds: the first picture of an explorer is compiled
+
+
+@contextlib.contextmanager
+def tab(port, width=1280, **options):
+    """A tab, with what went wrong in it and what it asked for."""
+    path = needs_browser()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=OPTIONS)
+        size = {"width": width, "height": 900}
+        context = browser.new_context(viewport=size, **options)
+        context.set_default_timeout(PATIENCE)  # a server that starts answers when it is warm
+        page = context.new_page()
+        page.wrong, page.asked, base = [], [], f"http://127.0.0.1:{port}"
+        page.on("pageerror", lambda error: page.wrong.append(str(error)))
+        page.on("console", lambda m: page.wrong.append(m.text) if m.type == "error" else None)
+        page.on("request", lambda r: page.asked.append(r.url))
+        page.base = base
+        try:
+            yield page
+            abroad = [u for u in page.asked if not u.startswith((base, "data:", "blob:"))]
+            assert not abroad
+        finally:
+            browser.close()
+
+
+def wait_moved(page, count):
+    page.wait_for_function(f"{MOVED} >= {count}", timeout=PATIENCE)
+
+
+def move(page, name, place):
+    """Put a slider somewhere, as a hand does; waits for the new picture."""
+    before = page.evaluate(MOVED)
+    page.evaluate(
+        """([name, place]) => {
+        const slider = document.querySelector(`input[type=range][data-name="${name}"]`);
+        slider.value = place;
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+        slider.dispatchEvent(new Event("change", {bubbles: true})); }""",
+        [name, place],
+    )
+    wait_moved(page, before + 1)
+
+
+def test_one_pass(monkeypatch, tmp_path):
+    """Gallery, explorer with slider, link, back, record with its step slider; no error."""
+    needs_browser()
+    monkeypatch.setenv("DYNASCOPE_HOME", str(tmp_path))
+    record = put_run()
+    with serving() as port, tab(port) as page:
+        page.goto(f"{page.base}/explore/balance?learning_rate=1.1")
+        wait_moved(page, 1)
+        assert page.locator('[data-number="learning_rate"]').input_value() == "1.1"
+        assert page.locator("#chart .main-svg").count() > 0
+        first = page.locator("#numbers").text_content()
+        move(page, "learning_rate", 100)
+        assert page.locator("#numbers").text_content() != first
+        assert "learning_rate=" in page.url and "1.1" not in page.url
+        assert 'ds.explore("balance", learning_rate=' in page.locator("#python").text_content()
+        page.go_back()
+        page.wait_for_function("location.search === '?learning_rate=1.1'")
+        wait_moved(page, 3)
+        assert page.locator("#numbers").text_content() == first
+        page.reload()
+        wait_moved(page, 1)
+        assert page.locator("#numbers").text_content() == first
+        page.goto(f"{page.base}/records/{record}")
+        page.wait_for_selector("#variable-0 .main-svg")
+        page.wait_for_selector("#variable-2 .main-svg")
+        page.locator("#step").fill("5")
+        page.wait_for_function(
+            "document.querySelectorAll('figcaption')[2].textContent.includes('step 5')"
+        )
+        assert page.wrong == []
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    needs_browser()
+    home = tmp_path_factory.mktemp("home")
+    with command(home, "--port", "0") as (port, process, _):
+        yield port, process, home
+
+
+@pytest.mark.slow
+def test_every_explorer_moves_and_redraws(server):
+    with tab(server[0]) as page:
+        for explorer in explorers:
+            page.goto(f"{page.base}/explore/{explorer.name}")
+            wait_moved(page, 1)
+            before = page.evaluate("JSON.stringify(document.getElementById('chart').data).length"
+                                   " + document.getElementById('numbers').textContent")  # fmt: skip
+            slider = next(m for m in explorer.moves if isinstance(m, Slider))
+            move(page, name_of(slider.path), 700)
+            after = page.evaluate("JSON.stringify(document.getElementById('chart').data).length"
+                                  " + document.getElementById('numbers').textContent")  # fmt: skip
+            assert after != before, explorer.name
+            assert page.wrong == [], explorer.name
+
+
+@pytest.mark.slow
+def test_a_box_is_dragged_and_a_point_is_clicked(server):
+    with tab(server[0]) as page:
+        page.goto(f"{page.base}/explore/orbits")
+        wait_moved(page, 1)
+        page.evaluate("Plotly.relayout('chart', {'xaxis.range[0]': 1.1, 'xaxis.range[1]': 1.3,"
+                      "'yaxis.range[0]': 0.7, 'yaxis.range[1]': 1.2})")  # fmt: skip
+        wait_moved(page, 2)
+        page.wait_for_function("decodeURIComponent(location.search).includes('rates=[1.1,1.3]')")
+        page.goto(f"{page.base}/explore/factorisation")
+        wait_moved(page, 1)
+        box = page.locator("#chart").bounding_box()
+        page.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 150)
+        wait_moved(page, 2)
+        assert "first=" in page.url and "second=" in page.url
+        assert page.wrong == []
+
+
+@pytest.mark.slow
+def test_a_study_runs_to_its_verdicts_and_another_is_cancelled(server):
+    with tab(server[0]) as page:
+        page.goto(f"{page.base}/studies/graph-pairs")
+        page.locator("#run summary").click()
+        field = page.locator(".settings input").first
+        was = field.input_value()
+        field.fill("nonsense")
+        page.locator("#run button[type=submit]").click()
+        page.wait_for_selector("#run-says.wrong")
+        assert "expected" in page.locator("#run-says").text_content()
+        page.locator(".settings input").first.fill(was)
+        page.wrong.clear()  # the browser reports the refused request
+        page.locator("#run button[type=submit]").click()
+        page.wait_for_url("**/studies/graph-pairs?record=*", timeout=PATIENCE)
+        page.wait_for_selector("tr[data-verdict=holds]")
+        page.locator("#filter select[name=verdict]").select_option("holds")
+        shown = page.locator("tr[data-verdict]:visible").count()
+        assert shown == page.locator("tr[data-verdict=holds]").count()
+        assert "verdict=holds" in page.url
+        page.goto(f"{page.base}/studies/swing-by")
+        page.locator("#run button[type=submit]").click()
+        page.wait_for_function("document.getElementById('run-says').textContent.includes('/')",
+                               timeout=PATIENCE)  # fmt: skip
+        page.reload()  # it is still there
+        page.locator("#cancel").click(timeout=PATIENCE)
+        page.wait_for_function("document.getElementById('run-says').textContent.includes('Cancelled')",
+                               timeout=PATIENCE)  # fmt: skip
+        assert page.wrong == []
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_said_and_the_page_goes_on(server):
+    port, process, _ = server
+    with tab(port) as page:
+        page.goto(f"{page.base}/explore/balance")
+        wait_moved(page, 1)
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)],
+                                  capture_output=True, text=True, check=True)  # fmt: skip
+        for child in children.stdout.split():
+            os.kill(int(child), signal.SIGKILL)
+        time.sleep(1)
+        page.evaluate("""() => { const s = document.querySelector('input[type=range]');
+            s.value = 300; s.dispatchEvent(new Event('input', {bubbles: true})); }""")
+        page.wait_for_selector("#numbers.wrong", timeout=PATIENCE)
+        assert "has ended" in page.locator("#numbers").text_content()
+        move(page, "learning_rate", 400)
+        assert "wrong" not in (page.locator("#numbers").get_attribute("class") or "")
+
+
+@pytest.mark.slow
+def test_a_stopped_server_is_said_and_found_again(tmp_path):
+    needs_browser()
+    with contextlib.ExitStack() as stack:
+        with command(tmp_path, "--port", "8790") as (port, _, _):
+            page = stack.enter_context(tab(port))
+            page.goto(f"{page.base}/explore/balance?x=2")
+            wait_moved(page, 1)
+        page.wait_for_selector("#banner:visible", timeout=60_000)
+        assert "dynascope page" in page.locator("#banner").text_content()
+        with command(tmp_path, "--port", str(port)):
+            page.wait_for_selector("#banner", state="hidden", timeout=PATIENCE)
+            move(page, "learning_rate", 700)  # with the new token
+            assert "x=2" in page.url
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_and_a_store_that_changes(tmp_path):
+    """Two servers on one store: what one forgets, the other says it no longer has."""
+    needs_browser()
+    with (
+        command(tmp_path, "--port", "8810") as (first, _, _),
+        command(tmp_path, "--port", str(first)) as (second, process, _),
+    ):
+        assert second != first
+        record = put_run(home=tmp_path)
+        with tab(first) as page:
+            page.goto(f"{page.base}/records")
+            assert record in page.locator("main").text_content()
+            other = page.context.new_page()
+            other.on("dialog", lambda dialog: dialog.accept())
+            other.goto(f"http://127.0.0.1:{second}/records")
+            other.locator(f'[data-forget="{record}"]').click()
+            other.wait_for_function("!document.querySelector('[data-forget]')")
+            answer = page.goto(f"{page.base}/records/{record}")
+            assert answer.status == 404
+            assert "unknown record" in page.locator("main").text_content()
+        process.send_signal(signal.SIGINT)
+        assert f"port {first} is taken" in process.stderr.read()

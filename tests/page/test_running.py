@@ -1,0 +1,91 @@
+"""Runs from the page: the form, its errors, growing charts, the queue."""
+
+import asyncio
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dynascope.page import jobs as running
+from dynascope.page.forms import fields
+from dynascope.page.pool import Refused
+from dynascope.store import Store
+from dynascope.studies import studies
+
+from .served import ask, post, serving
+
+
+@pytest.fixture(scope="module")
+def port():
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _home(monkeypatch, tmp_path):
+    monkeypatch.setenv("DYNASCOPE_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["swing-by", "balance", "catapult-gd"])
+def test_every_field_of_the_form_can_be_set_to_itself(name):
+    """What the form shows is what `--set` understands."""
+    from dynascope.page.answers.running import check
+
+    found = fields(studies.get(name).at("smoke"))
+    assert found and all(f.type for f in found)
+    check(name, "smoke", {f.path: f.value for f in found})
+
+
+def test_the_form_follows_the_scale(port):
+    texts = [ask(port, path=f"/form/balance?scale={s}")[1] for s in ("smoke", "paper")]
+    assert 'value="5000"' in texts[0] and 'value="100000"' in texts[1]
+
+
+def test_a_wrong_setting_names_the_nearest(port):
+    status, found = post(port, "/run/balance", {"scale": "smoke", "changes": {"sedes": "3"}})
+    assert status == 400 or status == 404
+    assert "did you mean" in found["error"] and "\n" not in found["error"]
+    status, found = post(port, "/run/balance", {"scale": "smoke", "changes": {"seed": "many"}})
+    assert status == 400 and found["error"].startswith("seed")
+
+
+def test_a_run_that_is_being_written_is_drawn(port):
+    assert ask(port, path="/growing/balance")[1] == "[]"
+    part = xr.Dataset({"loss": (("seed", "step"), np.ones((1, 3)))},
+                      {"seed": [0], "step": [0, 1, 2]})  # fmt: skip
+    sink = Store().sink({"a": 1}, "ab" * 8, label="balance: a run")
+    sink.append(part, b"state")
+    status, text, _ = ask(port, path="/growing/balance?width=300")
+    assert status == 200 and "balance: a run" in text and '"scatter"' in text
+
+
+def test_two_at_once_and_the_others_wait(monkeypatch):
+    """No process is started: what is tested is the queue."""
+
+    async def scene():
+        jobs, going = running.Jobs(), asyncio.Event()
+
+        async def follow(job):
+            await going.wait()
+            job.state = "finished"
+
+        monkeypatch.setattr(jobs, "_follow", follow)
+        made = [jobs.start("balance", "smoke", {"seed": i}) for i in range(5)]
+        assert jobs.start("balance", "smoke", {"seed": 0}) is made[0]  # the same is one job
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        states = [job.state for job in made]
+        assert states == ["running", "running", "waiting", "waiting", "waiting"]
+        assert jobs.cancel(made[4].id).state == "cancelled"
+        with pytest.raises(Refused):
+            jobs.cancel(99)
+        for i in range(100, 100 + running.WAITING - 2):
+            jobs.start("balance", "smoke", {"seed": i})
+        with pytest.raises(Refused) as full:
+            jobs.start("balance", "smoke", {"seed": 999})
+        assert full.value.status == 429
+        going.set()
+        await asyncio.sleep(0.05)
+        assert all(job.state in running.ENDED for job in jobs.jobs.values())
+
+    asyncio.run(scene())

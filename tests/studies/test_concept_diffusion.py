@@ -1,0 +1,148 @@
+"""concept-diffusion and vector-diffusion: detectors on planted paths, sheets, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynascope.core.charts import PictureGrid
+from dynascope.core.errors import BadInput
+from dynascope.core.paths import set_path
+from dynascope.studies.diffusion.concept_diffusion.runs import means_of
+from dynascope.studies.diffusion.concept_paths import (
+    Paths,
+    arrivals,
+    bends,
+    crossings,
+    errors,
+    flip,
+    log_ratios,
+    order,
+    planted,
+    planted_curve,
+    rises,
+    slow_down,
+    speeds,
+)
+from dynascope.studies.study import studies
+
+STUDY = "concept-diffusion"
+
+
+def test_half_times_are_the_planted_ones():
+    paths = planted((0.2, 0.6))
+    found = crossings(paths)
+    factors = 1 + 0.01 * np.arange(12)
+    assert np.allclose(found[:, 0], 200 * factors, rtol=0.03)
+    assert np.allclose(found[:, 1], 600 * factors, rtol=0.03)
+    assert np.allclose(log_ratios(paths), np.log(3), atol=0.05)
+    assert order(paths).value == pytest.approx(np.log(3), abs=0.05)
+    assert flip(planted((0.6, 0.2)), paths).value == pytest.approx(2 * np.log(3), abs=0.1)
+
+
+def test_a_concept_that_is_never_learned_counts_with_the_last_step():
+    assert np.allclose(log_ratios(planted((0.2, 9.0)))[0], np.log(5), atol=0.05)
+    assert np.isnan(log_ratios(planted((9.0, 9.0)))).all()
+    assert order(planted((9.0, 9.0))).value is None
+
+
+def test_what_is_read_before_pictures_are_readable_does_not_count():
+    """An untrained network's pictures read as blue; the gate leaves them out."""
+    paths = planted((0.6, 0.3))
+    early = paths.concepts.copy()
+    early[:, :10, 0] = 1.0
+    readable = np.ones_like(paths.readable)
+    readable[:, :10] = 0.2
+    gated = paths._replace(concepts=early, readable=readable)
+    assert np.allclose(crossings(gated), crossings(paths), rtol=0.02)
+
+
+def test_bend_error_and_its_rise():
+    assert bends(planted((0.3, 0.3))).max() < 1e-9
+    assert bends(planted((0.2, 0.6))).min() > 0.6
+    assert bends(planted((0.6, 0.2))).max() < 0.1
+    assert rises(planted((0.2, 0.6))).max() < 1e-9
+    swing = rises(planted((0.3, 0.35), dip=0.8))
+    assert swing.min() > 0.15
+    assert np.allclose(errors(planted((9.0, 9.0)))[:, 0], 1.0, atol=1e-3)
+    assert arrivals(planted((0.2, 0.3))).value > 0.95
+
+
+def test_speed_is_the_slope_and_its_decay_the_rate():
+    """Both coordinates at (1 - e^-5t) / (1 - e^-5): log speed falls by 5 over the run."""
+    assert slow_down(planted_curve(5.0)).value == pytest.approx(-5, abs=0.3)
+    steady = planted_curve(0.0)
+    inner = speeds(steady)[0, 5:-5]
+    assert np.allclose(inner, 2**0.5 / 1000, rtol=1e-6)
+    assert slow_down(steady).high > -1
+
+
+def test_means_leave_out_what_cannot_be_read():
+    values = np.array([[[1, 0, 1], [1, 1, 1], [0, 0, 0]]], bool)
+    readable = np.array([[[1, 1, 0], [0, 0, 0], [1, 0, 0]]], bool)
+    assert means_of(values, readable).tolist() == [[0.5, 0.5, 0.0]]
+
+
+def test_paths_of_one_readable_checkpoint_do_not_break():
+    paths = Paths(np.arange(1.0, 5), np.zeros((1, 4, 2)), np.zeros((1, 4)))
+    assert np.isinf(crossings(paths)).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("colours", (0.0, 0.5), "order is undefined"),
+        ("colours", (0.5, 0.2), "the weakest first"),
+        ("sampling_steps", 0, None),
+        ("task.colour", 0.0, "order is undefined"),
+        ("checkpoints", 2, "at least 4"),
+    ],
+)
+def test_settings_without_an_order_are_refused(path, value, words):
+    study = studies.get(STUDY)
+    if words is None:  # refused where the experiment is made
+        settings = set_path(study.at("smoke"), path, value)
+        node = next(n for n in study.nodes if n.name == "trained")
+        with pytest.raises(BadInput, match="sampling_steps: got 0"):
+            node.function(settings)
+        return
+    with pytest.raises(BadInput, match=words):
+        set_path(study.at("smoke"), path, value)
+
+
+def test_a_side_that_the_network_cannot_halve_is_refused():
+    study = studies.get(STUDY)
+    settings = set_path(study.at("laptop"), "task.side", 20)
+    node = next(n for n in study.nodes if n.name == "trained")
+    with pytest.raises(BadInput, match="a multiple of 8: the U-Net halves it 3 times"):
+        node.function(settings)
+
+
+def test_paper_scale_is_the_printed_setting():
+    s = studies.get(STUDY).at("paper")
+    assert (s.task.side, s.model.channels, s.steps, s.batch_size) == (
+        32, (64, 128, 256), 20_000, 128,
+    )  # fmt: skip
+    at = s.saved_at(s.steps).at
+    assert len(at) == 60 and at[0] == 500 and at[-1] == 20_000
+    roots = np.diff(np.sqrt(at))
+    assert np.allclose(roots, roots.mean(), rtol=0.01)
+    assert len(s.colours) == 7 and s.task.middle == 0.5
+
+
+@pytest.mark.slow
+def test_sheets_hold_pictures_of_training(outcome):
+    sheets = [c for c in outcome.charts if c.name.startswith("sheet-")]
+    assert {c.name for c in sheets} == {"sheet-weak", "sheet-strong"}
+    for chart in sheets:
+        (grid,) = chart.panels[0].marks
+        assert isinstance(grid, PictureGrid)
+        shown = grid.array()
+        assert shown.shape[:2] == (4, 5) and shown.std() > 1
+
+
+@pytest.mark.slow
+def test_smoke_scale_reads_pictures_and_judges_no_training(claims):
+    assert claims["pixels-tell-the-concepts"].measured.value > 0.99
+    others = [c for name, c in claims.items() if name != "pixels-tell-the-concepts"]
+    assert all("stop before anything is learned" in c.note for c in others)

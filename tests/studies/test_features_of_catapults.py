@@ -1,0 +1,131 @@
+"""Alignment and test loss: measuring functions, the thesis's settings, checks 29, 30, 33, 35."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dynascope as ds
+from dynascope import dynamics, models, probes, record, tasks
+from dynascope.studies import Missing
+from dynascope.studies.catapult.agop_multiple.claims import ends_worse, gain
+from dynascope.studies.catapult.agop_optimizers.runs import OPTIMIZERS, RATES, rule
+from dynascope.studies.catapult.feature_tables import correlation, of_row, ordered, planted
+from dynascope.studies.study import studies
+
+PRINTED = planted(("2000", "50", "10", "5"), [0.74, 0.71, 0.59, 0.42], [0.81, 0.84, 0.89, 0.95],
+                  [0, 0, 250, 4100])  # fmt: skip
+TASK = tasks.LowRank("rank-2", 100, 2000, 5000, validation=5000)
+MODEL = models.MLP(2, 1024, parameterization="ntk")
+
+
+def test_orders_are_strict_and_lost_lanes_break_them():
+    assert ordered(PRINTED, "alignment", True).value == 1
+    assert ordered(PRINTED, "test", False).value == 1 and ordered(PRINTED, "test", True).value == 0
+    equal = PRINTED._replace(test=PRINTED.test[[0, 0, 2, 3]])
+    assert ordered(equal, "test", False).value == 0
+    lost = PRINTED.trained.copy()
+    lost[3, :4] = False
+    assert ordered(PRINTED._replace(trained=lost), "test", False).value == 0.5
+    assert isinstance(of_row(PRINTED, "7", "test"), Missing)
+
+
+def test_correlations_and_gains():
+    assert correlation(PRINTED).value == pytest.approx(1)
+    assert correlation(PRINTED._replace(alignment=PRINTED.alignment[::-1])).value == -1
+    assert gain(PRINTED, "5", "10", "test", -1.0).value == pytest.approx(0.17, rel=1e-3)
+    lost = PRINTED._replace(trained=np.zeros_like(PRINTED.trained))
+    assert gain(lost, "5", "10", "test", -1.0).value == -1, "what diverged gains nothing"
+    assert ends_worse(PRINTED, "test", -1.0).value == 0
+    assert ends_worse(PRINTED._replace(test=PRINTED.test[::-1]), "test", -1.0).value == 1
+
+
+def test_settings_are_those_of_the_thesis():
+    """CAT-Tab4.1, F4.8, FC.16, FC.17, Tab C.1."""
+    batch = studies.get("agop-batch-size")
+    for scale in ("laptop", "paper"):
+        p = batch.at(scale).rank_2
+        assert (p.task, p.model, p.share) == (TASK, MODEL, 0.5)
+        assert {2000, 50, 10, 5} <= set(p.batches) and batch.at(scale).seeds == 8
+    many = studies.get("agop-multiple").at("laptop")
+    assert many.rank_2.task == TASK and many.rank_2.model == MODEL and many.seeds == 8
+    assert many.rank_2.rates == (8, 16, 30, 50, 75, 80)
+    assert many.rank_2.at == (50, 150, 220, 280, 350, 400)
+    assert many.rank_3.rates == (40, 100, 150) and many.rank_3.at == (20, 60, 80)
+    assert many.rank_4.rates == (15, 40, 60) and many.rank_4.at == (50, 75, 110)
+    assert many.full_rank.rates == (7, 12, 40, 80) and many.full_rank.at == (30, 120, 180, 280)
+    assert RATES["rank-2"] == (2, 2, 2, 2, 0.1, 0.01, 0.01) and len(OPTIMIZERS) == 7
+    assert rule("SGD+M", 2.0, 100) == dynamics.Momentum(2.0, batch_size=100, order="shuffled")
+
+
+def test_a_schedule_with_fewer_raises_keeps_its_last_rate():
+    raises = studies.get("agop-multiple").at("laptop").rank_3
+    assert raises.schedule(0).rates == (2, 2, 2, 2)
+    assert raises.schedule(2).rates == (2, 40, 100, 100)
+
+
+def trained(rate, batch, steps, seeds, looks=100, **options):
+    size = {} if batch is None else {"batch_size": batch, "order": "shuffled"}
+    kind = dynamics.GradientDescent if batch is None else dynamics.SGD
+    counting = () if batch is None else (probes.SupercriticalSteps(),)
+    return ds.simulate(
+        options.pop("task", TASK), options.pop("model", MODEL), kind(rate, **size), steps=steps,
+        seeds=seeds, record=record.Every(looks), progress=False,
+        stop=record.Stop("loss", below=1e-3), probes=[
+            probes.Loss(), probes.TestSetLoss(), probes.ValidationLoss(), probes.AGOPAlignment(),
+            *counting,
+        ],
+    )  # fmt: skip
+
+
+def at_best(run, name):
+    best = run["validation_loss"].fillna(np.inf).argmin("step")
+    return run[name].isel(step=best).values
+
+
+@pytest.mark.slow
+def test_table_4_1_at_full_size_for_small_batches():
+    """Check 29 for batches of 5 and 10: two seeds; the other rows are in the study."""
+    found = {b: trained(3.09, b, 12_000, 2) for b in (10, 5)}
+    align, test, count = (
+        {b: at_best(run, name) for b, run in found.items()}
+        for name in ("agop_alignment", "test_set_loss", "supercritical_steps")
+    )
+    assert (align[5] > align[10]).all() and (test[5] < test[10]).all()
+    assert align[5].mean() == pytest.approx(0.945, abs=0.03)
+    assert test[5].mean() == pytest.approx(0.41, abs=0.07)
+    assert align[10].mean() == pytest.approx(0.87, abs=0.05)
+    assert test[10].mean() == pytest.approx(0.63, abs=0.09)
+    assert (count[5] > 10 * count[10]).all() and (count[10] > 0).all()
+
+
+@pytest.mark.slow
+def test_each_raise_gains_at_full_size():
+    """Check 30: the first three raises of Fig. 4.8 a, one seed."""
+    raises = studies.get("agop-multiple").at("laptop").rank_2
+    runs = [trained(raises.schedule(k), None, 280, 1, looks=10) for k in (1, 2, 3)]
+    test, align = ([at_best(r, n)[0] for r in runs] for n in ("test_set_loss", "agop_alignment"))
+    assert (np.diff(test) <= -0.05).all() and (np.diff(align) > 0).all()
+    assert align[-1] > 0.95
+
+
+@pytest.mark.slow
+def test_a_small_rate_leaves_no_difference_between_batches():
+    """Check 33 at a smaller size: no catapult, test losses within 0.05."""
+    task = replace(TASK, train=300, dimension=30, test=1000, validation=500)
+    model = replace(MODEL, width=256)
+    runs = [trained(0.15, b, 4000, 2, task=task, model=model) for b in (50, 5)]
+    assert all((at_best(r, "supercritical_steps") == 0).all() for r in runs)
+    test = [at_best(r, "test_set_loss") for r in runs]
+    assert np.abs(test[0] - test[1]).max() <= 0.05
+
+
+@pytest.mark.slow
+def test_a_start_near_zero_aligns():
+    """Check 35, second half, at a smaller size: alignment above 0.97."""
+    task = replace(TASK, train=1000, dimension=50, test=1000, validation=1000)
+    model = replace(MODEL, width=512, init_scale=0.1)
+    run = trained(20.0, None, 600, 1, looks=10, task=task, model=model)
+    assert at_best(run, "agop_alignment")[0] > 0.97
