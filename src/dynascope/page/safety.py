@@ -8,6 +8,8 @@ sites get nothing but links to follow.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hmac
 import ipaddress
 import socket
@@ -19,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 
 LARGEST_BODY = 20 * 2**20
 LONGEST_ADDRESS = 8000
+LONGEST_WAIT = 1.0  # seconds for the body of a request that is refused anyway
 COOKIE = "dynascope"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 HEADERS = {
@@ -62,6 +65,7 @@ class Guard:
         pairs = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]]
         refused = self.refuses(scope, pairs)
         if refused:
+            await _dropped(receive)
             await _refuse(send, *refused)
             return
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
@@ -137,6 +141,21 @@ def _cookie(header: str) -> str:
     except CookieError:
         return ""
     return found.value if found else ""
+
+
+async def _dropped(receive: Receive) -> None:
+    """Read away the body of a refused request.
+
+    A connection that is closed with bytes unread is reset, and the client may never see the answer.
+    """
+    size = 0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LONGEST_WAIT):
+            while size <= LARGEST_BODY:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 async def _refuse(send: Send, status: int, line: str) -> None:
