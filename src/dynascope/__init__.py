@@ -1,7 +1,7 @@
 """dynascope: a laboratory for how neural networks learn.
 
 Packages: `tasks`, `models`, `dynamics`, `probes`, `theories`, `record`, `edits`, `language`,
-`studies`, `data`, `graphs`. Verbs: `simulate`, `sweep`, `run`, `load`, `runs`,
+`studies`, `data`, `graphs`, `instruments`. Verbs: `simulate`, `sweep`, `run`, `load`, `runs`,
 `kept_parameters`, `explore`, `load_model`, `watch`. Importing this package is instant; jax is
 imported with the first package or verb that needs it.
 """
@@ -15,7 +15,7 @@ __version__ = "0.2.0"
 
 _PACKAGES = (
     "tasks", "models", "dynamics", "probes", "theories", "edits", "language", "studies", "data",
-    "graphs",
+    "graphs", "instruments",
 )  # fmt: skip
 _VERBS = {
     "simulate": "dynascope.engine",

@@ -192,3 +192,16 @@ def test_other_bad_input():
         find_spikes(np.ones(9), least=0.9)
     with pytest.raises(BadInput, match="as the loss has"):
         explain_spikes({"step": [0, 1, 2], "loss": [1, 2]})
+
+
+def test_a_plain_curve_and_other_names_of_columns_are_understood():
+    loss = [1.0] * 20 + [5.0, 2.0] + [0.5] * 20
+    (alone,) = explain_spikes(loss)
+    assert (alone.step, alone.verdict) == (20, "no evidence")
+    columns = {"iteration": range(42), "train_loss": loss, "lr": [0.5] * 42}
+    (named,) = explain_spikes(columns)
+    assert named.spike == alone.spike
+    with pytest.raises(BadInput, match="one loss a step"):
+        explain_spikes(np.ones((3, 4)))
+    with pytest.raises(BadInput, match="learning_rate"):
+        explain_spikes({**columns, "learning_rat": [0.5] * 42})

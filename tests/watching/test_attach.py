@@ -97,6 +97,25 @@ def test_a_killed_process_leaves_what_it_saw(tmp_path):
     assert data["loss"].values.tolist() == list(range(data.sizes["step"]))
 
 
+def test_a_process_that_ends_leaves_all_of_it(tmp_path):
+    code = (
+        "import torch, dynascope\n"
+        "net = torch.nn.Linear(2, 1)\n"
+        "watch = dynascope.watch(net, torch.nn.MSELoss(), every=4)\n"
+        "batch = (torch.randn(4, 2), torch.randn(4, 1))\n"
+        "for i in range(20):\n"
+        "    watch(float(i), batch=batch, learning_rate=0.1)\n"
+    )
+    environment = {**os.environ, "DYNASCOPE_HOME": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert not ended.stderr
+    (entry,) = Store(tmp_path).runs()
+    assert entry.outcome == "finished"
+    assert Store(tmp_path).load(entry.id)["loss"].values.tolist() == list(range(20))
+
+
 def test_a_full_disk_stops_the_saving_alone(tmp_path, monkeypatch):
     from dynascope.store import RecordSink
 

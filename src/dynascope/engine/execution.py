@@ -42,7 +42,7 @@ def simulate(
     *,
     steps: int | None = None,
     time: float | None = None,
-    probes: Iterable[Probe],
+    probes: Iterable[Probe] | None = None,
     record: Record | None = None,
     seeds: int | Iterable[int] = 1,
     dtype: str | None = None,
@@ -59,7 +59,8 @@ def simulate(
         dynamics: How parameters move.
         steps: Number of steps, for discrete dynamics.
         time: Length in gradient-flow time, for `GradientFlow`.
-        probes: What to measure.
+        probes: What to measure; the training loss by default, and the test loss of a task
+            that has one.
         record: When to measure; at most 1,000 evenly spaced steps or times by default.
         seeds: A number n for the seeds 0 to n - 1, or the seeds themselves. A seed's
             numbers do not depend on the others.

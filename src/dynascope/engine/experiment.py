@@ -20,6 +20,7 @@ from dynascope.engine.record import Evenly, Record
 from dynascope.engine.stopping import Stop
 from dynascope.engine.trial import try_once
 from dynascope.models import Model
+from dynascope.probes import Loss, TestLoss
 from dynascope.probes.base import Probe, StepProbe
 from dynascope.runtime.precision import foreign, precision
 from dynascope.tasks import Task
@@ -206,6 +207,11 @@ def axis_label(value: Any) -> Any:
     return value if isinstance(value, int | float | str | bool) else repr(value)
 
 
+def usual_probes(task: Task) -> list[Probe]:
+    """The training loss, and the test loss of a task that has one."""
+    return [Loss(), TestLoss()] if task.has("test_loss") else [Loss()]
+
+
 def make_experiment(
     task: Task,
     model: Model,
@@ -213,7 +219,7 @@ def make_experiment(
     *,
     steps: int | None,
     time: float | None,
-    probes: Iterable[Probe],
+    probes: Iterable[Probe] | None,
     record: Record | None,
     seeds: int | Iterable[int],
     dtype: str | None,
@@ -233,7 +239,7 @@ def make_experiment(
             raise bad(
                 name, value, f"a {kind.__name__}", f"see dynascope.{kind.__module__.split('.')[1]}"
             )
-    probes = _probes(probes)
+    probes = _probes(usual_probes(task) if probes is None else probes)
     if isinstance(seeds, int):
         seeds = range(check_seed_count(seeds))
     axes = []

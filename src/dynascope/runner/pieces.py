@@ -11,9 +11,8 @@ from dynascope import dynamics, models, probes, tasks, theories
 from dynascope.core.errors import BadInput, unknown
 from dynascope.core.spec import Spec
 from dynascope.engine import Experiment
-from dynascope.engine.experiment import Setup, make_experiment
+from dynascope.engine.experiment import Setup, make_experiment, usual_probes
 from dynascope.runner.changes import with_changes
-from dynascope.runner.sweep import usual_probes
 
 PACKAGES: dict[str, tuple[ModuleType, type[Spec]]] = {
     "tasks": (tasks, tasks.Task),

@@ -15,7 +15,6 @@ from dynascope.engine import Experiment, compiling_ahead, execute, refuse_too_la
 from dynascope.engine.experiment import make_experiment
 from dynascope.engine.record import Keep, Record, Stop
 from dynascope.models import Model
-from dynascope.probes import Loss, TestLoss
 from dynascope.probes.base import Probe
 from dynascope.runner.cluster import blocks, run_everywhere, workers
 from dynascope.runner.split import Changes, merge, split
@@ -76,18 +75,11 @@ def sweep(
         >>> run["output_at"].isel(step=-1).values.ravel().tolist()
         [0.75, 1.0]
     """
-    probes = usual_probes(task) if probes is None else probes
     experiment = make_experiment(
         task, model, dynamics, steps=steps, time=time, record=record, seeds=seeds, dtype=dtype,
         over=over, stop=stop, keep=keep, probes=probes,
     )  # fmt: skip
     return run_experiment(experiment, store=store, executor=executor, progress=progress)
-
-
-def usual_probes(task: Task) -> list[Probe]:
-    """The training loss, and the test loss of a task that has one."""
-    tested = isinstance(task, Task) and task.has("test_loss")
-    return [Loss(), TestLoss()] if tested else [Loss()]
 
 
 def run_experiment(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import math
 import sys
 import threading
@@ -19,7 +18,7 @@ from dynascope.watching.live import LiveLine
 from dynascope.watching.measurements import KERNEL_COUNT, Measurement, Now, Own, UpdateRanks
 from dynascope.watching.rows import Rows
 from dynascope.watching.rules import UpdateRule
-from dynascope.watching.saving import Saving
+from dynascope.watching.saving import Saving, before_exit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,7 +59,7 @@ class Watch:
                 self._rows, self._lock, about, options.label, options.store, self.about,
                 self._saved,
             )  # fmt: skip
-            atexit.register(self.close)
+            before_exit(self.close)
 
     def __call__(
         self,

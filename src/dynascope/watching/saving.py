@@ -6,6 +6,7 @@ ends the saving, with one line, and never the training.
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
@@ -18,6 +19,18 @@ from dynascope.store import RecordSink, Store
 from dynascope.watching.rows import Rows
 
 SECONDS = 0.5
+
+
+def before_exit(action: Callable[[], None]) -> None:
+    """Call a function when the process ends normally, while threads can still be started.
+
+    Zarr writes with a pool of threads, and Python closes every pool before the functions of
+    `atexit`. What threading itself registers (a private function, Python 3.9 and later) is called
+    last in, first out, so before the pools that exist by now are closed.
+    """
+    import concurrent.futures.thread  # noqa: F401  # registers the closing of pools
+
+    getattr(threading, "_register_atexit", atexit.register)(action)
 
 
 class Saving:

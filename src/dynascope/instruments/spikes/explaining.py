@@ -7,11 +7,14 @@ norm where that was not recorded: for squared errors they are proportional near 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynascope.core.errors import bad
 from dynascope.instruments.spikes.finding import LEAST, Spike, find_spikes
 from dynascope.instruments.spikes.reading import Log, make_log
 
@@ -41,12 +44,15 @@ class Explained:
         }
 
 
-def explain_spikes(log: Log | dict[str, Any], *, least: float = LEAST) -> list[Explained]:
+def explain_spikes(
+    log: Log | Mapping[str, Any] | ArrayLike, *, least: float = LEAST
+) -> list[Explained]:
     """Every spike of a training log, with what the log supports.
 
     Args:
         log: From `read_log`, or columns by name: `step`, `loss`, and where they were recorded
-            `learning_rate`, `critical_rate`, `kernel_norm`, `sharpness`, `top_loss`.
+            `learning_rate`, `critical_rate`, `kernel_norm`, `sharpness`, `top_loss`; or the
+            losses alone, one a step.
         least: Smallest factor above the level that is called a spike.
 
     Returns:
@@ -63,8 +69,18 @@ def explain_spikes(log: Log | dict[str, Any], *, least: float = LEAST) -> list[E
         >>> [(e.step, e.verdict) for e in explain_spikes(log)]
         [(20.0, 'catapult')]
     """
-    read = log if isinstance(log, Log) else make_log(log)
+    read = log if isinstance(log, Log) else make_log(_columns(log))
     return [_explain(read, spike) for spike in find_spikes(read["loss"], least=least)]
+
+
+def _columns(log: Mapping[str, Any] | ArrayLike) -> Mapping[str, Any]:
+    """Columns by name, of a plain curve as well."""
+    if isinstance(log, Mapping):
+        return log
+    loss = np.asarray(log, float)
+    if loss.ndim != 1:
+        raise bad("log", loss.shape, "one loss a step, or columns by name")
+    return {"step": np.arange(len(loss)), "loss": loss}
 
 
 def _explain(log: Log, spike: Spike) -> Explained:

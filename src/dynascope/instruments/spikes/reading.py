@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,11 +65,17 @@ def read_log(path: str | Path) -> Log:
     return make_log({n: [row.get(n) for row in rows] for n in NAMES}, str(path))
 
 
-def make_log(columns: dict, source: str = "log") -> Log:
-    """A log from columns, checked; see `read_log`. Columns of None are taken as not recorded."""
+def make_log(columns: Mapping, source: str = "log") -> Log:
+    """A log from columns, checked; see `read_log`. Columns of None are taken as not recorded.
+
+    Example:
+        >>> make_log({"iter": [0, 1], "train_loss": [2.0, 1.0]})["loss"].tolist()
+        [2.0, 1.0]
+    """
     for name in columns:
-        if name not in NAMES:
+        if _name(name) is None:
             raise unknown("column", name, NAMES)
+    columns = {_name(name): values for name, values in columns.items()}
     for name in NEEDED:
         if columns.get(name) is None or all(v is None for v in columns[name]):
             raise bad(f"columns of {source}", f"no {name}", " and ".join(NEEDED))
@@ -139,10 +146,15 @@ def _object(line: str, number: int, place: Path) -> dict:
 
 def _known(row: dict) -> dict:
     """The columns that are known, by their own names; empty cells as None."""
-    found = {}
+    found: dict[str, object] = {}
     for given, value in row.items():
-        plain = str(given).lower().replace("_", "").replace(" ", "").replace("-", "")
-        for name, others in NAMES.items():
-            if plain in others and name not in found:
-                found[name] = None if value is None or value == "" else value
+        name = _name(given)
+        if name is not None and name not in found:
+            found[name] = None if value is None or value == "" else value
     return found
+
+
+def _name(given: object) -> str | None:
+    """Our name of a column, None where it is not known."""
+    plain = str(given).lower().replace("_", "").replace(" ", "").replace("-", "")
+    return next((name for name, others in NAMES.items() if plain in others), None)
