@@ -91,7 +91,7 @@ def dark_colours(figure: dict[str, Any]) -> dict[str, str]:
         if isinstance(node, dict):
             for name, value in node.items():
                 walk(value, name)
-        elif isinstance(node, list) and key != "colorscale":
+        elif isinstance(node, list) and key not in ("colorscale", "x", "y", "z"):  # numbers
             for value in node:
                 walk(value, key)
         elif isinstance(node, str) and key.endswith("color") and node.startswith(("#", "rgba")):

@@ -5,10 +5,12 @@ const night = window.matchMedia("(prefers-color-scheme: dark)");
 export const phone = window.matchMedia("(max-width: 44rem)");
 const drawn = new Map();
 
-function colours(figure, twins) {
-  return JSON.parse(JSON.stringify(figure), (key, value) =>
-    night.matches && typeof value === "string" && key.endsWith("color") && twins[value]
-      ? twins[value] : value);
+// The figure in the colours of the hour; long columns of numbers are shared, not copied.
+function colours(node, twins, key = "") {
+  if (typeof node === "string") return (night.matches && key.endsWith("color") && twins[node]) || node;
+  if (node === null || typeof node !== "object" || ["x", "y", "z"].includes(key)) return node;
+  if (Array.isArray(node)) return key === "colorscale" ? node : node.map((v) => colours(v, twins, key));
+  return Object.fromEntries(Object.entries(node).map(([k, v]) => [k, colours(v, twins, k)]));
 }
 
 // plotly.js is there already, but for charts in space, which need more of it.

@@ -13,6 +13,7 @@ mean over items is the same flow N times slower.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -92,10 +93,13 @@ def _followed(items: int, noise: float, times: np.ndarray, tolerance: float) -> 
     """(2, times): s and b, followed in the logarithm of 1 + time."""
 
     def slope(u: float, state: np.ndarray) -> np.ndarray:
-        memory = AssociativeMemory(items, 0.0, state[0], 0.0, state[1])
-        _, other, generic = np.exp(_logs(memory, "all"))
+        s, b = state.tolist()  # plain numbers: tens of times faster than arrays of three
+        logits = s * (1 - 1 / items) + b, -s / items + b, -items * b
+        right, other, generic = (math.exp(x - max(logits)) for x in logits)
+        total = right + (items - 1) * other + generic
+        excess = generic / total - noise
         # 1 - a - right = (generic - a) + (N - 1) other, without cancellation
-        return np.exp(u) * np.array([generic - noise + items * other, (generic - noise) / items])
+        return math.exp(u) * np.array([excess + items * other / total, excess / items])
 
     if times[-1] == 0:
         return np.zeros((2, len(times)))
