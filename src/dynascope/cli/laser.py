@@ -72,41 +72,21 @@ def laser(
     options.check_picture(out)
     _check(task, keep, matrix)
     from dynascope.data.models import MODELS, find_model
-    from dynascope.edits import Truncate, apply
-    from dynascope.instruments.laser import describing
-    from dynascope.language import attribute, encoded, load_model, model_size, save_model
-    from dynascope.language import search as find_best
+    from dynascope.instruments.laser.examining import examine
     from dynascope.language.prompts import SETS, read_prompts
 
-    places = [Path(m) if Path(m).exists() or m not in MODELS else find_model(m) for m in models]
-    given = read_prompts(prompts) if prompts else SETS[task](*([count] if count else []))
-    answered = all(prompt.answer for prompt in given)
-    if search and not answered:
-        raise bad("--search", task, "a task with answers: ioi or facts")
-    series: list[tuple[str, Any]] = []
-    for name, place in zip(models, places, strict=True):
-        say(f"{name}: {model_size(place)}")
-        model = load_model(place, tokenizer=tokenizer)
-        asked = encoded(model, given)
-        if answered:
-            series.append((name, attribute(model, asked)))
-    for note in asked.notes:
-        say(note)
-    if model.packed:
-        say(f"weights are packed as {model.packed}: spectra have the noise of rounding in them")
-    found: dict[str, Any] = {"model": models[-1], "prompts": len(given)}
-    edit = Truncate(model.layers - 1 if layer is None else layer, matrix, keep=keep)
-    if search:
-        chosen = find_best(model, asked, None if layer is None else [layer])
-        found["search"] = describing.describe_search(chosen)
-        edit = chosen.best.edit  # type: ignore[assignment]
-    found["before"] = describing.describe_model(model, asked)
-    found["after"] = describing.describe_edit(model, asked, edit)
-    found["attribution"] = describing.describe_attribution(series)
-    if save is not None:
-        found["saved"] = str(save_model(apply(model, edit), save).resolve())
-    if out is not None:
-        found["out"] = _draw(series, out)
+    places = [
+        (m, find_model(m) if m in MODELS and not Path(m).exists() else Path(m)) for m in models
+    ]
+    asked = read_prompts(prompts) if prompts else SETS[task](*([count] if count else []))
+    found, chart = examine(
+        places, asked, layer=layer, matrix=matrix, keep=keep, searching=search,
+        tokenizer=tokenizer, save=save, drawing=out is not None, say=say,
+    )  # fmt: skip
+    if chart is not None and out is not None:
+        from dynascope.report import save as save_chart
+
+        found["out"] = str(save_chart(chart, out).resolve())
     if as_json:
         emit(found)
     else:
@@ -122,18 +102,6 @@ def _check(task: str, keep: float, matrix: str) -> None:
         raise unknown("matrix", matrix, MATRICES)
     if not 0 <= keep <= 1:
         raise bad("--keep", keep, "a share from 0 to 1")
-
-
-def _draw(series: list[tuple[str, Any]], out: Path) -> str:
-    from dynascope.instruments.laser.drawing import attribution_chart, series_chart
-    from dynascope.report import save
-
-    if not series:
-        raise bad("--out", str(out), "a task with answers: ioi or facts")
-    name, last = series[-1]
-    title = f"Who writes the generic token in {Path(name).name}"
-    chart = series_chart(series) if len(series) > 1 else attribution_chart(last, title)
-    return str(save(chart, out).resolve())
 
 
 def _show(found: dict[str, Any]) -> None:

@@ -23,6 +23,14 @@ KIND = "dynascope"
 FILE = "weights.safetensors"
 
 
+def check_target(folder: str | Path) -> Path:
+    """A folder that a model can be written to: empty, or not there yet."""
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise bad("folder", str(folder), "an empty folder, or one that is not there yet")
+    return folder
+
+
 def save_model(model: LanguageModel, folder: str | Path) -> Path:
     """Write a model so that `load_model` reads it again, truncated matrices factored.
 
@@ -37,9 +45,7 @@ def save_model(model: LanguageModel, folder: str | Path) -> Path:
         from safetensors.numpy import save_file
     except ImportError:
         raise BadInput('saving needs pip install "dynascope[llm]"') from None
-    folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise bad("folder", str(folder), "an empty folder, or one that is not there yet")
+    folder = check_target(folder)
     folder.mkdir(parents=True, exist_ok=True)
     factors = model.factors
     arrays: dict[str, np.ndarray] = {}
