@@ -46,3 +46,9 @@ def test_bad_input_is_one_line_and_exit_code_2(cli, log, tmp_path):
     lines = log.read_text().splitlines()
     log.write_text("\n".join([lines[0], *reversed(lines[1:])]))
     refused("sort the rows", log)
+
+
+def test_a_log_that_is_too_short_says_so(cli, tmp_path):
+    (tmp_path / "log.csv").write_text("step,loss\n0,1.0\n1,nan\n")
+    said = cli("spikes", tmp_path / "log.csv")
+    assert said.code == 0 and "2 rows are too few" in said.err

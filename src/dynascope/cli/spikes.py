@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dynascope.cli import options
-from dynascope.cli.talk import emit, table
+from dynascope.cli.talk import emit, say, table
 
 
 def spikes(
@@ -40,11 +40,14 @@ def spikes(
       dynascope spikes log.jsonl --out spikes.png --json
     """  # noqa: D301
     from dynascope.instruments.spikes.explaining import explain_spikes
+    from dynascope.instruments.spikes.finding import FEWEST
     from dynascope.instruments.spikes.reading import read_log
 
     options.check_picture(out)
     log = read_log(file)
     found = explain_spikes(log, least=least)
+    if len(log) <= FEWEST:
+        say(f"{len(log)} rows are too few: a spike is told from the {FEWEST} before it or more")
     told: dict[str, Any] = {"spikes": [e.plain() for e in found]}
     if out is not None:
         from dynascope.instruments.spikes.drawing import spikes_chart

@@ -9,6 +9,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_NAMES = 25  # that one line can list; of more, the nearest are shown
+NEAR_NAMES = 8
+
 
 class DynascopeError(Exception):
     """Base of every error raised on purpose; the command line prints it in one line."""
@@ -85,4 +88,8 @@ def unknown(kind: str, got: str, known: Iterable[str]) -> UnknownName:
     by_lower = {name.lower(): name for name in names}  # `mlp` is meant as `MLP`
     near = difflib.get_close_matches(got.lower(), by_lower, n=1, cutoff=0.4)
     nearest = f"did you mean {by_lower[near[0]]!r}? " if near else ""
-    return UnknownName(f"unknown {kind} {got!r}; {nearest}Known: {', '.join(names) or 'none'}")
+    shown = names
+    if len(names) > MOST_NAMES:
+        close = difflib.get_close_matches(got.lower(), by_lower, n=NEAR_NAMES, cutoff=0.0)
+        shown = [*(by_lower[name] for name in close), f"and {len(names) - len(close)} more"]
+    return UnknownName(f"unknown {kind} {got!r}; {nearest}Known: {', '.join(shown) or 'none'}")

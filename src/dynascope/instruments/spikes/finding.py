@@ -22,6 +22,7 @@ NEAR = 201  # steps over which noise is taken to be the same
 FALSE_ALARM = 0.01  # accepted chance that noise alone makes a spike somewhere
 MARGIN = 1.25  # over the deepest move down, by which a spike must stand out
 LEAST = 1.2  # factor above the level below which nothing is called a spike
+FEWEST = 8  # rows before a spike that a level needs
 MAD = 1.4826  # deviation of a Gaussian over its median absolute deviation
 
 
@@ -47,7 +48,8 @@ def find_spikes(loss: ArrayLike, *, least: float = LEAST) -> list[Spike]:
         least: Smallest factor above the level that is called a spike.
 
     Returns:
-        The spikes in order. Where fewer than 8 rows come before, there is no level and no spike.
+        The spikes in order. Where fewer than `FEWEST` rows come before, there is no level and no
+        spike.
 
     Rates of false alarms and of misses are measured in `tests/instruments/test_spikes.py`.
 
@@ -109,7 +111,7 @@ def _excursions(
     logs: np.ndarray, values: np.ndarray, level: np.ndarray, threshold: np.ndarray
 ) -> list[Spike]:
     """From the first row above the threshold to the first row back within half of it."""
-    over = np.flatnonzero((logs - level > threshold) & (np.arange(len(logs)) >= 8))
+    over = np.flatnonzero((logs - level > threshold) & (np.arange(len(logs)) >= FEWEST))
     found, free = [], 0
     for first in over:
         if first < free:
