@@ -33,7 +33,7 @@ TASK = replace(recall_of_program(LENGTH), places=PLACES, test=8)
 def ours(steps: int) -> None:
     """Steps in the engine, looked at only before and after."""
     model = recall_transformer(LENGTH, WIDTH)
-    experiment = trained(TASK, model, 0.01, BATCH, steps, 1, cuts=())
+    experiment = trained(TASK, model, 0.01, BATCH, steps, range(1), cuts=())
     execute(replace(experiment, record=type(experiment.record)(()), probes=experiment.probes[:1],
                     keep=None), progress=False)  # fmt: skip
 

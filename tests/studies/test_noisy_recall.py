@@ -28,7 +28,8 @@ def first_steps():
     model = recall_transformer(64, 64)
     return {
         noise: execute(
-            trained(replace(task, noise=noise), model, 0.1, 64, 12, 2, cuts=()), progress=False
+            trained(replace(task, noise=noise), model, 0.1, 64, 12, range(2), cuts=()),
+            progress=False,
         )
         for noise in (0.5, 0.0)
     }

@@ -8,6 +8,8 @@ share of seeds, or as a statement about all seeds (`comparisons.in_all_seeds`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -97,6 +99,32 @@ def minus(a: Measured, b: Measured) -> Measured:
     interval = intervals.of_difference((a.value, b.value), ends[:2], ends[2:])  # type: ignore[arg-type]
     kind: Kind = "exact" if a.kind == b.kind == "exact" else "mean"
     return _measured(a.value - b.value, spread, n, interval, kind)
+
+
+def worst(found: Sequence[Measured], badness: Callable[[Measured], float]) -> Measured:
+    """The measurement with the largest badness; one that is no number comes before all others.
+
+    Python's own `max` and `min` pass over NaN, so that what was not measured would count as good.
+
+    Example:
+        >>> found = [exact(0.1), exact(np.nan), exact(0.3)]
+        >>> worst(found, lambda m: m.high).value, worst(found[::2], lambda m: m.high).value
+        (nan, 0.3)
+    """
+    whole = [None not in (m.value, m.low, m.high) for m in found]
+    scores = [badness(m) if known else np.nan for m, known in zip(found, whole, strict=True)]
+    return found[int(np.argmax(scores))]  # NaN is the largest to argmax
+
+
+def farthest(values: ArrayLike, point: float) -> float:
+    """The value farthest from a point; not a number if one of them is none.
+
+    Example:
+        >>> farthest([0.9, 1.3], 1.0), farthest([0.9, np.nan], 1.0)
+        (1.3, nan)
+    """
+    values = np.asarray(values, float)
+    return float(values[np.abs(values - point).argmax()])
 
 
 def estimate(value: float, error: float, freedom: float, n: int) -> Measured:

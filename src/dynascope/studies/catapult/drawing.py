@@ -9,6 +9,31 @@ from dynascope.core.run import Run
 from dynascope.studies.catapult.episodes import events, part
 
 
+def shows(run: Run, spike: str, seed: int = 0) -> str:
+    """What a seed's loss does, for a title: the words for a spike only where one comes back.
+
+    Args:
+        run: Runs with `loss` at every step.
+        spike: What to call spikes that come back, such as "A catapult".
+        seed: Which of them is drawn.
+
+    Returns:
+        Those words, "Divergence" where the loss leaves finite numbers, "No spike" where it never
+        rises above its first value, "A spike that stays" where it ends above it.
+
+    Example:
+        >>> from dynascope.studies.catapult.episodes import planted
+        >>> [shows(planted(kind), "A catapult") for kind in ("catapult", "monotone", "diverges")]
+        ['A catapult', 'No spike', 'Divergence']
+    """
+    loss = run["loss"].values[seed]
+    if not np.isfinite(loss).all():
+        return "Divergence"
+    if loss.max() <= loss[0]:
+        return "No spike"
+    return spike if loss[-1] <= loss[0] else "A spike that stays"
+
+
 def time_axis(run: Run, title: str, seed: int = 0, most: int | None = None) -> tuple[Panel, ...]:
     """Loss with its parts, and the kernel's norm, of one seed; spikes are vertical lines."""
     lane = run.isel(seed=seed)

@@ -19,6 +19,7 @@ from dynascope.probes import tangent_kernel
 from dynascope.runtime.precision import precision
 from dynascope.tasks import Samples, TwoClasses
 
+OTHER_DATA = "on other data than"  # the built-in digits, which no document has
 CIFAR, SVHN, DIGITS = ("cifar10", (7, 9)), ("svhn", (0, 2)), ("digits", (0, 2))
 
 

@@ -81,7 +81,7 @@ def escape_error(followed: Followed, alpha: float) -> Measured | Missing:
     if not chosen.size:
         return Missing("no stage is separated from its neighbours")
     errors = [abs(escape(flow, stages, k) / stages.times[k] - 1) for k in chosen]
-    return exact(max(errors))
+    return exact(np.max(errors))
 
 
 def long_plateaus(stages: Stages, until: float) -> np.ndarray:

@@ -48,7 +48,7 @@ def _first_weight(model: Transformer, block: int) -> str | None:
 
 
 def trained(
-    task: Recall, model: Transformer, rate: float, batch: int, steps: int, seeds: int,
+    task: Recall, model: Transformer, rate: float, batch: int, steps: int, seeds: range,
     cuts: tuple[tuple[str, float], ...] | None = None, looks: int = 12,
 ) -> Experiment:  # fmt: skip
     """Fresh rows every step; looks at the first steps and then at even distances."""
@@ -60,5 +60,5 @@ def trained(
         probes = (*probes, RecallAttention(model), NoiseMargin(model))
     return Experiment(
         task, model, Optax(descent, rate, batch_size=batch, order="fresh"), probes, steps=steps,
-        record=At(at), seeds=tuple(range(seeds)), keep=Keep(at=(steps,)),
+        record=At(at), seeds=tuple(seeds), keep=Keep(at=(steps,)),
     )  # fmt: skip

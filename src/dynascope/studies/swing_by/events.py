@@ -103,7 +103,8 @@ def largest(found: Iterable[Measured]) -> Measured:
         (1.0, 0.886, 2.0)
     """
     all_ = list(found)
-    if not all_ or any(m.value is None or m.low is None or m.high is None for m in all_):
+    ends = [v for m in all_ for v in (m.value, m.low, m.high)]
+    if not all_ or None in ends or np.isnan(np.array(ends, float)).any():
         return Measured(None, None, 0)
     wider = float(ndtri(1 - intervals.TAIL / len(all_)) / ndtri(1 - intervals.TAIL))
     lows = [m.value - wider * (m.value - m.low) for m in all_]  # type: ignore[operator]

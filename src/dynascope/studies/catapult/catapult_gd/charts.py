@@ -35,7 +35,7 @@ def catapult(s: Settings, found: dict[str, Run]) -> list[Chart]:
         entries = (p.task.train or 0) * p.task.output_size  # type: ignore[attr-defined]
         charts.append(
             Chart(
-                name, f"A catapult: {PANELS[name][0]}, seed 0",
+                name, f"{drawing.shows(run, 'A catapult')}: {PANELS[name][0]}, seed 0",
                 f"The loss is split by the {p.top} top eigenvectors of the kernel of the moment. "
                 "Look for the spike in that part alone, for the norm to fall with it, and for "
                 "the critical rate to end above the learning rate.",

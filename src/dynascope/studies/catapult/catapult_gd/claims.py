@@ -10,6 +10,7 @@ from dynascope.core.sources import zhu2024
 from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_gd import runs
 from dynascope.studies.catapult.catapult_gd.runs import PANELS, study
+from dynascope.studies.catapult.panels import OTHER_DATA
 from dynascope.studies.comparisons import at_least, in_all_seeds
 from dynascope.studies.measures import share
 from dynascope.studies.nodes import case
@@ -37,8 +38,9 @@ def numbers(run: Run, *_: Any) -> str:
 NARROW = ("cnn", "cnn-svhn", "wrn")  # stand-ins at all scales but the thesis's own
 
 for _name, (_what, _, _place) in PANELS.items():
-    _ours = _name in NARROW
-    _past, _source = runs.descents[_name]["past"], zhu2024(f"Claim 1, {_place}")
+    _ours = _name in ("digits", *NARROW)
+    _past = runs.descents[_name]["past"]
+    _source = zhu2024(f"Claim 1, {_place}", how=OTHER_DATA if _name == "digits" else "")
     study.claim(
         f"{_name}-spike",
         f"Past the critical rate the loss of {_what} rises to at least 1.5 times its first value.",
@@ -71,7 +73,7 @@ for _name, (_what, _, _place) in PANELS.items():
     study.claim(
         f"{_name}-comes-back",
         f"In the end the loss of {_what} is below a fifth of its first value.",
-        _source, episodes.comes_back, in_all_seeds("printed"), on=_past,
+        _source, episodes.comes_back, in_all_seeds("ours"), on=_past,
         note=numbers, exploratory=_ours,
         fails_on=MADE["diverges"], holds_on=MADE["catapult"],
     )  # fmt: skip

@@ -39,7 +39,7 @@ from dynascope.tasks import LowRank, OneHot
 
 # By panel: what it is, the data set that it needs, and its figure.
 PANELS = {
-    "digits": ("a 5-layer network on built-in digits 0, 2", None, "Figs. 4.3, C.2, other data"),
+    "digits": ("a 5-layer network on built-in digits 0, 2", None, "Figs. 4.3, C.2"),
     "fcn": ("a 5-layer network on CIFAR-10 classes 7, 9", "cifar10", "Figs. 4.2, 4.3 a, C.2 a"),
     "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", "Figs. 4.3 b, C.2 b"),
     "fcn-svhn": ("a 5-layer network on SVHN 0, 2", "svhn", "Fig. C.3 a, b"),

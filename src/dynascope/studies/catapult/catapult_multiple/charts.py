@@ -23,7 +23,7 @@ def headline(s: Settings, found: dict[str, Run]) -> Chart:
     return headline_chart(
         f"Loss of {PANELS[name][0]}, rate raised at steps {starts}, seed 0",
         ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
-        note="a spike after each raise", y_scale="log",
+        note="look for a spike after each raise", y_scale="log",
     )  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def schedule(s: Settings, found: dict[str, Run]) -> list[Chart]:
         entries = p.task.train * p.task.output_size  # type: ignore[attr-defined]
         charts.append(
             Chart(
-                name, f"Several catapults: {PANELS[name][0]}, seed 0",
+                name, f"{drawing.shows(run, 'Several catapults')}: {PANELS[name][0]}, seed 0",
                 "The loss is split by the ten top eigenvectors. Look for a spike at each raise of "
                 "the rate, for the norm to step down, and for the critical rate to climb above "
                 "the learning rate each time.",

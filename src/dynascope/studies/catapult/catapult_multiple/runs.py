@@ -28,7 +28,7 @@ from dynascope.studies.nodes import Node
 from dynascope.studies.study import Study
 
 PANELS = {
-    "digits": ("a 5-layer network on built-in digits 0, 2", None, "other data"),
+    "digits": ("a 5-layer network on built-in digits 0, 2", None, ""),
     "fcn": ("a 5-layer network on CIFAR-10 classes 7, 9", "cifar10", "a"),
     "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", "b"),
 }

@@ -22,7 +22,7 @@ def headline(s: Settings, found: dict[str, Run]) -> Chart:
     return headline_chart(
         f"Loss of {PANELS[name][0]} in batches, seed 0",
         ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
-        note="each spike leaves the kernel smaller", y_scale="log",
+        note="look for spikes that come back", y_scale="log",
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def spikes(s: Settings, found: dict[str, Run]) -> list[Chart]:
         batches = Points(steps[fine], critical[fine], "of each batch", group=4)
         charts.append(
             Chart(
-                name, f"Spikes of SGD: {PANELS[name][0]}, seed 0",
+                name, f"{drawing.shows(run, 'Spikes of SGD')}: {PANELS[name][0]}, seed 0",
                 "Vertical lines are where losses begin to rise to twice their lowest. Look for the "
                 "spikes in the top eigenspace alone, and for the norm to step down at each.",
                 (*drawing.time_axis(run, ""),

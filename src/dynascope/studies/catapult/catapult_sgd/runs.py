@@ -35,7 +35,7 @@ from dynascope.tasks import LowRank, OneHot
 
 # By panel: what it is, the data set that it needs, and its figure.
 PANELS = {
-    "digits": ("a 5-layer network on built-in digits 0, 2", None, "Fig. 4.7, other data"),
+    "digits": ("a 5-layer network on built-in digits 0, 2", None, "Fig. 4.7"),
     "fcn": ("a 5-layer network on CIFAR-10 classes 7, 9", "cifar10", "Fig. 4.7 a"),
     "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", "Fig. 4.7 b"),
     "wrn": ("a wide residual network on CIFAR-10 classes 7, 9", "cifar10", "Figs. 4.7 c, C.8"),

@@ -19,7 +19,7 @@ from dynascope.probes.slopes import log_slope
 from dynascope.studies.catapult.quadratic_general.networks import KINDS, NAMES, Kind
 from dynascope.studies.catapult.quadratic_general.runs import RATE, Settings, on_pictures, study
 from dynascope.studies.comparisons import at_least, in_all_seeds, near
-from dynascope.studies.measures import average, share
+from dynascope.studies.measures import average, farthest, share
 from dynascope.studies.nodes import Missing, case
 from dynascope.theories import QuadraticMap
 
@@ -167,7 +167,7 @@ def _slope(top: Top, term: str) -> float:
 
 def _farthest(slopes: list[float]) -> float:
     """The slope farthest from 1."""
-    return max(slopes, key=lambda slope: abs(slope - 1))
+    return farthest(slopes, 1)
 
 
 def slope(tops: Tops, terms: tuple[str, ...]) -> Measured:
@@ -241,7 +241,7 @@ def _correlation(top: Top, term: str) -> float:
 def correlation(tops: dict[Kind, Tops], terms: tuple[str, ...]) -> Measured:
     """Correlation of terms with the loss up to the peak: the smallest of a seed, mean over them."""
     every: Any = {(k, d): own for k, by_data in tops.items() for d, own in by_data.items()}
-    return average(in_seeds(every, lambda top: min(_correlation(top, term) for term in terms)))
+    return average(in_seeds(every, lambda top: np.min([_correlation(top, t) for t in terms])))
 
 
 def _follows_least(tops: dict[Kind, Tops], terms: tuple[str, ...]) -> str:

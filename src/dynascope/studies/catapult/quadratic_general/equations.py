@@ -108,11 +108,11 @@ def _pure_gaps(form: np.ndarray, squared_norm: float, gamma: float, v: float) ->
     for step in range(STEPS):
         output, slope = gamma * w @ form @ w / 2, gamma * form @ w
         kernel = float(slope @ slope)
-        wrong = max(abs(path.residual[step] - output) / size, abs(path.kernel[step] / kernel - 1))
+        off = abs(path.residual[step] - output) / size, abs(path.kernel[step] / kernel - 1)
         said = models.printed_pure_step(output, kernel, rate, gamma, squared_norm)
         w = w - rate * output * slope
         after = gamma * form @ w
-        worst = np.maximum(worst, (wrong, abs(said[1] / float(after @ after) - 1)))
+        worst = np.maximum(worst, (np.max(off), abs(said[1] / float(after @ after) - 1)))
     return worst
 
 

@@ -43,12 +43,12 @@ def spread(curves: Curves, of: str, where: Any) -> Measured:
 def grow(curves: Curves, of: str, where: Any, factor: float, axis: int) -> Measured:
     """Share of seeds in which each value is at least `factor` times the one before.
 
-    With a factor below 1: at most that many times.
+    With a factor below 1: at most that many times. A value that diverged has not grown.
     """
     values = np.moveaxis(getattr(curves, of)[where], axis, 0)
     with np.errstate(invalid="ignore"):
         ratios = values[1:] / values[:-1]
-    kept = ratios >= factor if factor > 1 else ratios <= factor
+    kept = np.isfinite(ratios) & (ratios >= factor if factor > 1 else ratios <= factor)
     return share(np.asarray(kept.reshape(-1, kept.shape[-1]).all(axis=0)))
 
 

@@ -27,7 +27,7 @@ def gap_to_weights(followed: Followed) -> Measured:
         said = descent.trajectory(len(seen.kernel) - 1)
         gaps.append(np.abs(said.residual - seen.residual).max() / np.abs(seen.residual).max())
         gaps.append(np.abs(said.kernel / seen.kernel - 1).max())
-    return exact(max(gaps))
+    return exact(np.max(gaps))
 
 
 def gap_of_reduced(followed: Followed, signed: bool) -> Measured:
@@ -36,7 +36,7 @@ def gap_of_reduced(followed: Followed, signed: bool) -> Measured:
     for descent, seen in followed:
         rate, state = descent.learning_rate, descent.reduced()
         for kernel in seen.kernel:
-            worst = max(worst, abs(state.v - rate * kernel) / (rate * kernel))
+            worst = np.maximum(worst, abs(state.v - rate * kernel) / (rate * kernel))
             if not worst < 1:  # another map, which may run away
                 break
             state = reduced_step(state, rate * descent.curvature**0.5 * descent.label)
@@ -108,7 +108,8 @@ def gap_to_chaos(v: float, angles: tuple[float, ...]) -> Measured:
     """Largest gap of u to 4 sin^2(3 a), and of v to itself, over angles a."""
     angle = np.array(angles)
     after = reduced_step(Reduced(4 * np.sin(angle) ** 2, v, 0.0, 1.0), 0.0)
-    return exact(max(abs(after.v - v).max(), np.abs(after.u - 4 * np.sin(3 * angle) ** 2).max()))
+    gaps = np.abs(after.v - v).max(), np.abs(after.u - 4 * np.sin(3 * angle) ** 2).max()
+    return exact(np.max(gaps))
 
 
 def output_over_kernel(factor: float) -> Measured:
@@ -116,7 +117,8 @@ def output_over_kernel(factor: float) -> Measured:
     # On the edge itself the set is invariant, so rounding decides; start a little inside.
     start, v = factor * 0.99 * np.sqrt(1e3) / 2, np.linspace(0.2, 3.8, 19)
     path = QuadraticMap(1.0, 1e3, output=start).trajectory(60, learning_rate=v)
-    return exact(np.nanmax(2 * np.abs(path.residual) / np.sqrt(1e3) / np.abs(path.kernel)))
+    shares = 2 * np.abs(path.residual) / np.sqrt(1e3) / np.abs(path.kernel)
+    return exact(np.nan_to_num(shares, nan=np.inf).max())  # what diverges has left the set
 
 
 study.claim(
@@ -185,7 +187,7 @@ def multipliers_at(residual: float, kernel: float, m: float, y: float, rate: flo
 
 def least_stable(states: list[State]) -> Measured:
     """Smallest over the states of the largest multiplier's size."""
-    return exact(min(np.abs(multipliers_at(*state)).max() for state in states))
+    return exact(np.min([np.abs(multipliers_at(*state)).max() for state in states]))
 
 
 def gap_to_multipliers(states: dict[float, list[State]], shift: float) -> Measured:
@@ -195,7 +197,7 @@ def gap_to_multipliers(states: dict[float, list[State]], shift: float) -> Measur
         for v, own in states.items()
         for state in own
     ]
-    return exact(max(gaps))
+    return exact(np.max(gaps))
 
 
 def below_two(v: np.ndarray) -> Measured:

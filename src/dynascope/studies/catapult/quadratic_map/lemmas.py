@@ -57,7 +57,7 @@ def _bounds_used(descent: QuadraticMap) -> tuple[float, float] | None:
 
 def largest(used: Sequence[float]) -> Measured:
     """Largest share of a bound that is used."""
-    return exact(max(used))
+    return exact(np.max(used))
 
 
 def highest_in_margins(side: float) -> Measured:
@@ -68,7 +68,7 @@ def highest_in_margins(side: float) -> Measured:
         path = QuadraticMap(v, m, label).trajectory(100)
         end = np.argmax(v**2 * path.residual**2 / m > SMALL * (v - 2) ** 2 / np.log(m))
         highest.append((v * path.kernel[:end] - 4).max() / margin(m))
-    return exact(max(highest))
+    return exact(np.max(highest))
 
 
 def share_falling(s: Settings, factor: float, power: int) -> Measured:
@@ -112,7 +112,7 @@ def falls_where(found: Catapults, low: float, high: float) -> Measured:
     v, size = found[0], found[1][:, :-1]
     chosen = (v[:, :-1] < 3) & (size > low) & (size <= high)
     some = chosen.any(axis=1)
-    return share(~np.asarray((chosen & (np.diff(v) >= 0)).any(axis=1))[some])
+    return share(~np.asarray((chosen & ~(np.diff(v) < 0)).any(axis=1))[some])
 
 
 def _reached(found: Catapults, *_: float) -> str:

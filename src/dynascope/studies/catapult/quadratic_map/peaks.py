@@ -11,7 +11,7 @@ from dynascope.core.sources import derived, zhu2024
 from dynascope.probes.slopes import log_slope
 from dynascope.studies.catapult.quadratic_map.runs import Settings, study
 from dynascope.studies.comparisons import at_least, at_most, between
-from dynascope.studies.measures import exact
+from dynascope.studies.measures import exact, farthest
 from dynascope.studies.nodes import case
 from dynascope.theories import QuadraticMap
 
@@ -69,14 +69,13 @@ def predictions(s: Settings) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def peak_slope(peaks: np.ndarray) -> Measured:
     """Slope of the peak loss over m = 1e4 to 1e7, the one farthest from 1."""
-    slopes = [log_slope(PEAK_WIDTHS, row) for row in peaks]
-    return exact(max(slopes, key=lambda slope: abs(slope - 1)))
+    return exact(farthest([log_slope(PEAK_WIDTHS, row) for row in peaks], 1))
 
 
 def slope_against_order(peaks: np.ndarray) -> Measured:
     """Smallest slope of the peak over m / log m in the width."""
     ratios = peaks * np.log(PEAK_WIDTHS) / PEAK_WIDTHS
-    return exact(min(log_slope(PEAK_WIDTHS, ratio) for ratio in ratios))
+    return exact(np.min([log_slope(PEAK_WIDTHS, ratio) for ratio in ratios]))
 
 
 def largest_rise(rates: tuple[float, ...]) -> Measured:
@@ -118,7 +117,7 @@ def peak_over_bound(rates: tuple[float, ...]) -> Measured:
 
 def delay_gap(delays: list[tuple[float, float]]) -> Measured:
     """Largest gap of the mean delay per decade of width to the law of v."""
-    return exact(max(abs(seen - math.log(10) / (2 * math.log(v - 1))) for v, seen in delays))
+    return exact(np.max([abs(seen - math.log(10) / (2 * math.log(v - 1))) for v, seen in delays]))
 
 
 def peak_error(peaks: tuple[np.ndarray, np.ndarray]) -> Measured:

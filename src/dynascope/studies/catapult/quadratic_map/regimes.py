@@ -15,7 +15,7 @@ from dynascope.studies.catapult.quadratic_map.runs import (
     study,
 )
 from dynascope.studies.comparisons import at_least, at_most, between, near
-from dynascope.studies.measures import exact, share
+from dynascope.studies.measures import exact, farthest, share
 from dynascope.studies.nodes import case
 from dynascope.theories import QuadraticMap
 from dynascope.theories.catapult.phases import REGIMES, PhaseDiagram, margin
@@ -74,8 +74,7 @@ def drifts(s: Settings) -> dict[str, np.ndarray]:
 
 def drift_slope(drifts: np.ndarray) -> Measured:
     """Slope of the kernel's largest change in the width, the one farthest from -1."""
-    slopes = [log_slope(DRIFT_WIDTHS, row) for row in drifts]
-    return exact(max(slopes, key=lambda slope: abs(slope + 1)))
+    return exact(farthest([log_slope(DRIFT_WIDTHS, row) for row in drifts], -1))
 
 
 def distance_slope(distances: dict[int, Distances], v: float, over_error: bool) -> Measured:
@@ -127,7 +126,7 @@ def from_twice(rates: np.ndarray) -> Measured:
 def approach_slope(rates: np.ndarray) -> Measured:
     """Slope of the distance from 4 over widths 1e3 to 1e6, the one farthest from -1."""
     slopes = [log_slope(WIDTHS[2:], np.abs(found - 4)) for found in rates[:, 2:]]
-    return exact(max(slopes, key=lambda slope: abs(slope + 1)))
+    return exact(farthest(slopes, -1))
 
 
 def share_of_sign(rates: tuple[float, ...], label: float, sign: int) -> Measured:

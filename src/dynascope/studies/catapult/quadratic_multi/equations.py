@@ -87,8 +87,8 @@ def decompositions(s: Settings, starts: tuple[Start, ...]) -> dict[str, np.ndarr
 
 
 def within(errors: np.ndarray, tolerance: float) -> Measured:
-    """Share of seeds all of whose numbers are at most so large; those after divergence are NaN."""
-    return share(np.array([np.nanmax(seed) <= tolerance for seed in errors]))
+    """Share of seeds all of whose numbers are at most so large; NaN, after divergence, is not."""
+    return share(np.array([np.max(seed) <= tolerance for seed in errors]))
 
 
 study.claim(
@@ -142,16 +142,16 @@ def keeps_matrices(sweeps: list[Sweep], bends: bool) -> Measured:
     """Share of seeds that follow the matrix equations to 1e-10 while both are catapulted."""
     gaps = []
     for sweep in sweeps:
-        start, gap = sweep.start, 0.0
+        start, gap = sweep.start, [0.0]
         r, k = start.outputs - start.y, start.kernel
         for step in range(CHECKED):
             seen = sweep.outputs[ABOVE, step] - start.y
-            gap = max(gap, np.abs(r - seen).max() / np.abs(seen).max())
+            gap.append(np.abs(r - seen).max() / np.abs(seen).max())
             for d, value in zip(start.directions, sweep.kernels[:, ABOVE, step], strict=True):
-                gap = max(gap, abs(d.unit @ k @ d.unit / value - 1))
+                gap.append(abs(d.unit @ k @ d.unit / value - 1))
             width = sweep.width if bends else np.inf
             r, k = matrix_step(r, k, start.x, start.y, width, start.half(ABOVE))
-        gaps.append(gap)
+        gaps.append(np.max(gap))
     return share(np.array(gaps) <= 1e-10)
 
 
@@ -167,7 +167,7 @@ def keeps_reduction(sweeps: list[Sweep], power: int) -> Measured:
                 path = descent.trajectory(len(seen) - 1, input_scale=scale)
                 gaps.append(np.abs(path.residual - seen).max() / np.abs(seen).max())
                 gaps.append(np.abs(path.kernel / kernels[k, rate] - 1).max())
-        flags.append(max(gaps) <= 1e-9)
+        flags.append(np.max(gaps) <= 1e-9)
     return share(np.array(flags))
 
 
@@ -186,7 +186,7 @@ def keeps_law(sweeps: list[Sweep], law: str) -> Measured:
             state = outputs[ABOVE, step] - start.y, start.y, before
             said = LAWS[law](*state, start.directions[0], width, start.half(ABOVE))
             errors.append(abs(said / after - 1))
-        flags.append(max(errors) <= 1e-3)
+        flags.append(np.max(errors) <= 1e-3)
     return share(np.array(flags))
 
 

@@ -34,7 +34,7 @@ def stand(sweeps: list[Sweep], rate: int) -> Measured | Missing:
     """Share of seeds whose eigenvalues never move by more than 1 %."""
     if sweeps[0].width < FIGURE:
         return Missing(TOO_NARROW)
-    return share(np.array([np.nanmax(np.abs(v - 1)) <= 0.01 for v in _of(sweeps, rate)]))
+    return share(np.array([np.abs(v - 1).max() <= 0.01 for v in _of(sweeps, rate)]))
 
 
 def first_falls(sweeps: list[Sweep], rate: int) -> Measured | Missing:
@@ -42,9 +42,7 @@ def first_falls(sweeps: list[Sweep], rate: int) -> Measured | Missing:
     if sweeps[0].width < FIGURE:
         return Missing(TOO_NARROW)
     found = _of(sweeps, rate)
-    return share(
-        np.array([v[0, -1] <= 0.97 and np.nanmax(np.abs(v[1] - 1)) <= 0.01 for v in found])
-    )
+    return share(np.array([v[0, -1] <= 0.97 and np.abs(v[1] - 1).max() <= 0.01 for v in found]))
 
 
 def both_fall(sweeps: list[Sweep], rate: int) -> Measured:
@@ -125,10 +123,15 @@ def in_proportion(*rises: np.ndarray) -> Measured:
     return share(((slopes >= 0.93) & (slopes <= 1.05)).all(axis=0))
 
 
+def _is_above(rate: float, kernel: float, above: bool) -> bool:
+    """Whether a rate is above (or not above) 2 / lambda; neither where lambda is no number."""
+    return bool(np.isfinite(kernel)) and (rate > 2 / kernel) == above
+
+
 def above_critical(sweeps: list[Sweep], step: int, at: tuple, above: bool) -> Measured:
     """Share of seeds with the rate above (or not above) 2 / lambda at a step, at all of `at`."""
     flags = [
-        [(s.start.half(rate) > 2 / s.kernels[k, rate, step]) == above for rate, k in at]
+        [_is_above(s.start.half(rate), s.kernels[k, rate, step], above) for rate, k in at]
         for s in sweeps
     ]
     return share(np.array(flags).all(axis=1))

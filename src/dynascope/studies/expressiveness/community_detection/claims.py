@@ -10,7 +10,7 @@ from dynascope.graphs.communities import chance_overlap
 from dynascope.studies.comparisons import at_least, at_most, near
 from dynascope.studies.expressiveness.community_detection import runs
 from dynascope.studies.expressiveness.community_detection.runs import TABLE_A_2, study
-from dynascope.studies.measures import average, minus
+from dynascope.studies.measures import average, minus, worst
 from dynascope.studies.nodes import SETTINGS, case
 
 spectral = runs.spectral["Bethe Hessian"]
@@ -35,7 +35,7 @@ def least_rise(overlaps: np.ndarray) -> Measured:
     """By how much more is found from one rank to the next, up to rank 4, where that is least."""
     means = [average(row) for row in overlaps[:4]]
     rises = [minus(later, earlier) for earlier, later in pairwise(means)]
-    return min(rises, key=lambda rise: np.inf if rise.low is None else rise.low)
+    return worst(rises, lambda rise: -(rise.low or 0.0))
 
 
 study.claim(
@@ -62,7 +62,7 @@ def gain(overlaps: np.ndarray, other: np.ndarray, ranks: tuple[int, ...]) -> Mea
 def least_gain(overlaps: np.ndarray, other: np.ndarray, ranks: tuple[int, ...]) -> Measured:
     """How much more one finds than the other, at the rank whose interval reaches lowest."""
     gains = [gain(overlaps, other, (rank,)) for rank in ranks]
-    return min(gains, key=lambda g: np.inf if g.low is None else g.low)
+    return worst(gains, lambda g: -(g.low or 0.0))
 
 
 def by_rank(overlaps: np.ndarray) -> str:
@@ -99,7 +99,7 @@ study.claim(
 def furthest(overlaps: np.ndarray) -> Measured:
     """The difference to the printed overlap, at the rank whose interval reaches furthest."""
     off = [average(row - printed) for row, printed in zip(overlaps, TABLE_A_2, strict=True)]
-    return max(off, key=lambda m: max(abs(m.low or 0.0), abs(m.high or 0.0)))
+    return worst(off, lambda m: max(abs(m.low or 0.0), abs(m.high or 0.0)))
 
 
 study.claim(

@@ -13,7 +13,7 @@ from dynascope.studies.linearity.architectures import NARROW_LAYER
 from dynascope.studies.linearity.polyak import runs
 from dynascope.studies.linearity.polyak.draws import GradientNorms
 from dynascope.studies.linearity.polyak.runs import REPEATED, Settings, Trained, study
-from dynascope.studies.measures import average, share
+from dynascope.studies.measures import average, share, worst
 from dynascope.studies.nodes import SETTINGS, case
 
 connected, narrow = runs.trained["fully connected"], runs.trained["narrow layer"]
@@ -64,10 +64,7 @@ study.claim(
 def change(trained: Trained) -> Slope:
     """Slope over width of the largest change of lambda_min, over lambda_max at the start."""
     values = [
-        [
-            np.nanmax(np.abs(r.smallest - r.smallest[0])) / np.linalg.norm(r.kernels[0], 2)
-            for r in row
-        ]
+        [np.abs(r.smallest - r.smallest[0]).max() / np.linalg.norm(r.kernels[0], 2) for r in row]
         for row in trained.values()
     ]
     return fit_slope(np.array(list(trained), float), np.array(values))
@@ -147,8 +144,8 @@ def least(ratio: Callable[[GradientNorms, int], np.ndarray]) -> Callable[[Gradie
 
     def measure(gradients: Gradients) -> Measured:
         """Mean of the norm over its bound, at the depth whose interval reaches lowest."""
-        means = (average(ratio(norms, depth)) for depth, norms in gradients.items())
-        return min(means, key=lambda m: np.inf if m.low is None else m.low)
+        means = [average(ratio(norms, depth)) for depth, norms in gradients.items()]
+        return worst(means, lambda m: -(m.low or 0.0))
 
     return measure
 
@@ -177,12 +174,12 @@ study.claim(
 
 def last_square(gradients: Gradients) -> Measured:
     """The last layer's mean square over 2^-(L-1), at the depth whose interval reaches furthest."""
-    means = (average(norms.last**2 * 2 ** (depth - 1)) for depth, norms in gradients.items())
+    means = [average(norms.last**2 * 2 ** (depth - 1)) for depth, norms in gradients.items()]
 
     def reach(m: Measured) -> float:
         return max(abs((m.low or 0.0) - 1), abs((m.high or 0.0) - 1))
 
-    return max(means, key=reach)
+    return worst(means, reach)
 
 
 study.claim(

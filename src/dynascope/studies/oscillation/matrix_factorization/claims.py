@@ -101,7 +101,7 @@ study.claim(
 study.claim(
     "line", "The orbit loses its stability at b = 2 - K.",
     chen2025("Obs. 1 exact", how="derived; makes"),
-    lambda ends: exact(max(abs(k + b - 2) for k, b in ends.items())), at_most(1e-3, "derived"),
+    lambda ends: exact(np.max([abs(k + b - 2) for k, b in ends.items()])), at_most(1e-3, "derived"),
     on=cases.ends_of_stability["two columns"],
     fails_on=case("factors of one column, where it ends at b = 1",
                   cases.ends_of_stability["one column"]),

@@ -101,7 +101,9 @@ def _trace(strength: float, y: np.ndarray, z: np.ndarray, steps: int) -> Trace:
     target = descents.spectra(np.full(seeds, strength), np.full(seeds, 0.3), d)
     found = descents.descend(target, y, z, steps)
     apart = np.abs(found.y[:, 0] - found.z[:, 0]).max(axis=1)
-    return Trace(descents.top_values(found, target, 512), apart)
+    tops = descents.top_values(found, target, 512)
+    tops[:, found.escaped], apart[found.escaped] = np.nan, np.nan  # both rest at zero
+    return Trace(tops, apart)
 
 
 @study.compute(each=lambda s: TRACES, seconds=lambda s: 0.5 + 5e-4 * s.steps)

@@ -91,6 +91,7 @@ def declare(data: str, how: str) -> None:
             chen2025(f"{figure} (b)", how), hover, between(0.85, 1.15, "ours"),
             on=(found, cases), fails_on=small, note=by_seed,
             holds_on=case("planted at 1.05 times 2 / rate", known.planted, cases),
+            exploratory=bool(how),
         )  # fmt: skip
         study.claim(
             f"{data}-aligned{slug}",
@@ -101,6 +102,7 @@ def declare(data: str, how: str) -> None:
             holds_on=case("a planted cosine of 0.97", known.planted, cases),
             note=lambda traces, cases: f"{sum(len(t.past(t.ratio)) for t in chosen(traces, cases))}"
             " seeds have settled steps past the edge.",
+            exploratory=bool(how),
         )  # fmt: skip
         study.claim(
             f"{data}-condition{slug}",
@@ -112,6 +114,7 @@ def declare(data: str, how: str) -> None:
                           ("valley",)),
             note="Exact fourth-order jets at fixed signs of the ReLU inputs, at the lowest place "
             "of the step (Def. 5). Methods that difference across kinks give other signs.",
+            exploratory=bool(how),
         )  # fmt: skip
     study.claim(
         f"{data}-epochs",
@@ -121,6 +124,7 @@ def declare(data: str, how: str) -> None:
         on=(found, ("3 layers",)), fails_on=small,
         holds_on=case("planted in those epochs", known.planted, ("3 layers",)),
         note="The document's start and images are not given; the epochs are those of one run.",
+        exploratory=bool(how),
     )  # fmt: skip
     first = "before the first step, where both are one network"
     study.claim(
@@ -131,6 +135,7 @@ def declare(data: str, how: str) -> None:
         fails_on=case(first, found, "small rate", "3 layers", "first"),
         holds_on=case("planted twice as sharp", known.planted, "small rate", "3 layers",
                       "settled"),
+        exploratory=bool(how),
     )  # fmt: skip
     study.claim(
         f"{data}-lowered",
@@ -140,6 +145,7 @@ def declare(data: str, how: str) -> None:
         fails_on=case("rate 0.1 from the start, at step 60", found, "small rate"),
         holds_on=case("planted at 2 / rate", known.planted, "lowered rate"),
         note="Two classes are nearly fitted by then; nothing is left that sharpens.",
+        exploratory=bool(how),
     )  # fmt: skip
     study.claim(
         f"{data}-kept-flat",
@@ -149,8 +155,9 @@ def declare(data: str, how: str) -> None:
         fails_on=case(first, found, "lowered rate", "small rate", "first"),
         holds_on=case("planted half as sharp", known.planted_flat, "lowered rate", "small rate",
                       "last"),
+        exploratory=bool(how),
     )  # fmt: skip
 
 
-declare("blobs", "the same as")
+declare("blobs", "on other data than")
 declare("mnist", "")

@@ -97,7 +97,7 @@ study.claim(
     "the-flattest-ratio",
     "The ratio that all neurons come to at learning rate 2.6 is that of the flattest copy, "
     "about 1.21.",
-    chen2025("Fig. 3.5 (d)"), last_ratio, near(1.21, 0.05, "printed"), on=large, fails_on=at_small,
+    chen2025("Fig. 3.5 (d)"), last_ratio, near(1.21, 0.05, "ours"), on=large, fails_on=at_small,
     holds_on=met,
 )  # fmt: skip
 study.claim(

@@ -58,7 +58,7 @@ def two_steps(x: float, rate: float) -> float:
 
 def printed_error(places: np.ndarray) -> Measured:
     """Largest distance of the rate that (3.4) gives for a place from that at which it is."""
-    return exact(max(abs(quartic.printed_rate(x, 1.0) - k) for k, x in places))
+    return exact(np.max([abs(quartic.printed_rate(x, 1.0) - k) for k, x in places]))
 
 
 def last_return(places: np.ndarray) -> Measured:
@@ -74,7 +74,7 @@ def multiplier_error(places: np.ndarray) -> Measured:
 
 def growth(places: np.ndarray) -> Measured:
     """Smallest relative growth over two steps."""
-    return exact(min(two_steps(x, k) / x - 1 for k, x in places))
+    return exact(np.min([two_steps(x, k) / x - 1 for k, x in places]))
 
 
 study.claim(

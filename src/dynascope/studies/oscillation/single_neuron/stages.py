@@ -23,6 +23,11 @@ class Facts(NamedTuple):
     settled: np.ndarray  # lowest and highest fit once the bound has begun
 
 
+def _least(factors: np.ndarray) -> float:
+    """The smallest factor; not a number where there is no step to look at."""
+    return float(factors.min()) if factors.size else float("nan")
+
+
 def facts(strengths: np.ndarray, sizes: np.ndarray, angles: np.ndarray, steps: int) -> Facts:
     """Follow descents from every combination of strength, size of the start and angle."""
     k, size, angle = (v.ravel() for v in np.meshgrid(strengths, sizes, angles, indexing="ij"))
@@ -38,11 +43,11 @@ def facts(strengths: np.ndarray, sizes: np.ndarray, angles: np.ndarray, steps: i
     fit = states.fit[np.isfinite(bound)]
     return Facts(
         int(np.isfinite(bound).sum()),
-        int((states.across >= bound).sum()),
+        int((~(states.across < bound)).sum()),  # what is no number is below no bound
         (states.across / bound).max(axis=1),
         float((neuron.first_stage_bound(size) - lasts).min()),
-        float((states.fit[1:][inside] / states.fit[:-1][inside]).min(initial=np.inf)),
-        float((states.along[1:][inside] / states.along[:-1][inside]).min(initial=np.inf)),
+        _least(states.fit[1:][inside] / states.fit[:-1][inside]),
+        _least(states.along[1:][inside] / states.along[:-1][inside]),
         float((states.across[1:] / states.along[1:]).max()),
         np.stack(ends, axis=1),
         states.fit[lasts, np.arange(len(k))],

@@ -38,18 +38,18 @@ study.claim(
 
 def weights_apart(found: list[Perturbed]) -> Measured:
     """Largest difference of a weight with noise and without it, at the end."""
-    return exact(max(np.abs(p.noisy[-1] - p.clean[-1]).max() for p in found))
+    return exact(np.max([np.abs(p.noisy[-1] - p.clean[-1]).max() for p in found]))
 
 
 def products_apart(found: list[Perturbed]) -> Measured:
     """Largest difference of a product with noise and without it, at the end."""
-    return exact(max(np.abs(np.subtract(*(z[-1] for z in p.products))).max() for p in found))
+    return exact(np.max([np.abs(np.subtract(*(z[-1] for z in p.products))).max() for p in found]))
 
 
 def ends_apart(found: list[Perturbed]) -> Measured:
     """Largest difference of a product where its stage ends, with noise and without it."""
-    ends = (np.abs(p.products[0][p.end] - p.products[1][-1]).max() for p in found)
-    return exact(max(ends))
+    ends = [np.abs(p.products[0][p.end] - p.products[1][-1]).max() for p in found]
+    return exact(np.max(ends))
 
 
 study.claim(

@@ -5,7 +5,7 @@ import numpy as np
 from dynascope.core.records import Measured
 from dynascope.core.sources import boix2023
 from dynascope.studies.comparisons import at_least, at_most, between
-from dynascope.studies.measures import exact
+from dynascope.studies.measures import exact, farthest
 from dynascope.studies.nodes import Missing, case
 from dynascope.studies.rank_increase.rank_proof import runs
 from dynascope.studies.rank_increase.rank_proof.phases import (
@@ -28,7 +28,7 @@ def worst(race: Race, alpha: float, of: object, largest: bool = True) -> Measure
     """The largest, or smallest, of a number over part A of all stages that are followed."""
     flow = race.of(alpha)
     found = [of(race, flow, part) for part in parts(flow, race.stages)]  # type: ignore[operator]
-    return exact(max(found) if largest else min(found)) if found else NO_STAGE
+    return exact(np.max(found) if largest else np.min(found)) if found else NO_STAGE
 
 
 def _stability(race: Race, flow: Traced, part: PartA, lipschitz: float) -> float:
@@ -191,7 +191,7 @@ def winner_size(race: Race, alpha: float) -> Measured | Missing:
     """U of the winner as part A ends, over rho; the one farthest from 2."""
     flow = race.of(alpha)
     found = [flow.at(p.ends)[0, race.stages.order[p.k]] / RHO for p in parts(flow, race.stages)]
-    return exact(max(found, key=lambda x: abs(x - 2))) if found else NO_STAGE
+    return exact(farthest(found, 2)) if found else NO_STAGE
 
 
 study.claim(

@@ -13,6 +13,7 @@ EARLY = 100  # steps
 GOOD = case("planted: as the thesis describes it", runs.planted["described"])
 EARLY_GOOD = case('planted: "the" from step 5 on', runs.planted["only the"])
 NOTHING = case("planted: nothing is learned", runs.planted["nothing"])
+C1, F13 = (chen2025(place, how="another model than") for place in ("Fig. C.1", "Fig. 4.13"))
 STAND_IN = "A stand-in trained here, not a pretrained language model."
 
 
@@ -50,26 +51,29 @@ def ratio(run: Run) -> Measured:
 
 study.claim(
     "the-after-prepositions",
-    'Within 100 steps "the" is the top prediction after prepositions: a mean rank of at most 1.5.',
-    chen2025("Fig. C.1"), early_rank, at_most(1.5, "ours"), on=runs.english, fails_on=NOTHING,
-    holds_on=EARLY_GOOD, note=STAND_IN,
+    'In a small transformer trained on generated English "the" is the top prediction after '
+    "prepositions within 100 steps: a mean rank of at most 1.5.",
+    C1, early_rank, at_most(1.5, "ours"), on=runs.english, fails_on=NOTHING,
+    holds_on=EARLY_GOOD, note=STAND_IN, exploratory=True,
 )  # fmt: skip
 study.claim(
     "the-before-names",
-    'After 100 steps "the" is likelier than the indirect object\'s name.',
-    chen2025("Fig. 4.13"), the_leads_early, at_least(0.05, "ours"), on=runs.english,
-    fails_on=NOTHING, holds_on=EARLY_GOOD, note=STAND_IN,
+    'In a small transformer trained on generated English "the" is likelier after 100 steps than '
+    "the indirect object's name.",
+    F13, the_leads_early, at_least(0.05, "ours"), on=runs.english,
+    fails_on=NOTHING, holds_on=EARLY_GOOD, note=STAND_IN, exploratory=True,
 )  # fmt: skip
 study.claim(
     "names-later",
-    "At the end the indirect object is likelier than the subject, by 0.1 at least.",
-    chen2025("Fig. 4.13"), told, at_least(0.1, "ours"), on=runs.to_the_end, fails_on=NOTHING,
-    holds_on=GOOD, note=STAND_IN,
+    "In a small transformer trained on generated English the indirect object is likelier at the "
+    "end than the subject, by 0.1 at least.",
+    F13, told, at_least(0.1, "ours"), on=runs.to_the_end, fails_on=NOTHING,
+    holds_on=GOOD, note=STAND_IN, exploratory=True,
 )  # fmt: skip
 study.claim(
     "truncation-helps",
-    'At the end, truncating one MLP doubles p(name) / p("the") on prompts that it was not chosen '
-    "on.",
-    chen2025("Fig. 4.13"), ratio, at_least(1.0, "ours"), on=runs.to_the_end, fails_on=NOTHING,
-    holds_on=GOOD, note=STAND_IN,
+    "In a small transformer trained on generated English, truncating one MLP at the end doubles "
+    'p(name) / p("the") on prompts that it was not chosen on.',
+    F13, ratio, at_least(1.0, "ours"), on=runs.to_the_end, fails_on=NOTHING,
+    holds_on=GOOD, note=STAND_IN, exploratory=True,
 )  # fmt: skip

@@ -135,10 +135,10 @@ def spectra(s: Settings) -> dict[str, np.ndarray]:
     return {"few": found[few], "many": found[~few]}
 
 
-@study.finding(spectra)
-def few_tripled(s: Settings, spectra: dict[str, np.ndarray]) -> np.ndarray:
-    """Three times the ratios of two and three items."""
-    return 3 * spectra["few"]
+@study.finding
+def limits(s: Settings) -> np.ndarray:
+    """Planted: the ratios in the limit of late times, (N - 1) / sqrt(N + 1), from N = 4 on."""
+    return np.array([(n - 1) / np.sqrt(n + 1) for n in ITEMS if n > 3])
 
 
 def _ratio(items: int, noise: float) -> float:

@@ -71,7 +71,7 @@ for slug, title in TITLES.items():
         source, helps, at_least(math.log(2), "ours"), on=judged[slug],
         fails_on=case("planted: nothing changes", NOTHING),
         holds_on=case("planted: the ratio grows twentyfold", HELPS),
-        note=lambda found, note=note: f"{found.edit}. {note}".strip(), exploratory=four_bit,
+        note=lambda found, note=note: f"{found.edit}. {note}".strip(), exploratory=True,
     )  # fmt: skip
     study.claim(
         f"{slug}-generic-falls",
@@ -80,7 +80,7 @@ for slug, title in TITLES.items():
         source, generic_falls, at_least(0.75, "ours"), on=judged[slug],
         fails_on=case("planted: it makes the generic token likelier", planted["harms"]),
         holds_on=case("planted: the ratio grows twentyfold", HELPS), note=note,
-        exploratory=four_bit,
+        exploratory=True,
     )  # fmt: skip
     study.claim(
         f"{slug}-answer-rises",
@@ -88,7 +88,7 @@ for slug, title in TITLES.items():
         "half of the other prompts.",
         source, answer_rises, at_least(0.5, "ours"), on=judged[slug],
         fails_on=case("planted: p(answer) falls", NOTHING),
-        holds_on=case("planted: p(answer) rises", HELPS), note=note, exploratory=four_bit,
+        holds_on=case("planted: p(answer) rises", HELPS), note=note, exploratory=True,
     )  # fmt: skip
     for control, other in {
         "random_there": "keeping as many random directions of the same matrix does",
@@ -112,7 +112,7 @@ for slug, title in TITLES.items():
         "answer's than attention does.",
         chen2025("section 4.5.1", how="another model than"), written_by_mlp, at_least(0.0, "ours"),
         on=judged[slug], fails_on=case("planted: attention writes it", planted["harms"]),
-        holds_on=case("planted: feed-forward writes it", HELPS), note=note, exploratory=four_bit,
+        holds_on=case("planted: feed-forward writes it", HELPS), note=note, exploratory=True,
     )  # fmt: skip
 
 
@@ -125,7 +125,7 @@ study.claim(
     "table-4-1",
     "In Pythia-1B after 'Madrid is located in', the five printed probabilities before and after "
     "LASER are met within 0.01.",
-    chen2025("Table 4.1"), table_error, at_most(0.01, "printed"), on=runs.table,
+    chen2025("Table 4.1"), table_error, at_most(0.01, "ours"), on=runs.table,
     fails_on=case("planted: LASER changes nothing", runs.planted_tables["same"]),
     holds_on=case("planted: the printed numbers, off by 0.002", runs.planted_tables["printed"]),
 )  # fmt: skip
@@ -141,7 +141,7 @@ for name, printed in {"ioi": 12.3, "madrid": 11.3}.items():
         f"pythia-{name}",
         f"In Pythia-1B at the end of training, p(answer) / p('the') after LASER is {printed} "
         f"within 30 % ({'who gave to whom' if name == 'ioi' else 'Madrid'}).",
-        chen2025("Fig. 4.13"), ratio_factor, near(math.log(printed), math.log(1.3), "printed"),
+        chen2025("Fig. 4.13"), ratio_factor, near(math.log(printed), math.log(1.3), "ours"),
         on=runs.final_ratios[name],
         fails_on=case("planted: a ratio of 1", runs.planted_ratios["same"]),
         holds_on=case("planted: near the printed ratio", runs.planted_ratios[name]),

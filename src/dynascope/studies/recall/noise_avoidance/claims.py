@@ -10,9 +10,6 @@ from dynascope.studies.recall.noise_avoidance.runs import Swept, study
 
 THEOREM, CORRECTS = chen2025("Theorem 4.2"), chen2025("Theorem 4.2", how="corrects")
 TOO, WITHOUT = runs.sweeps["trigger too"], runs.sweeps["without the trigger"]
-FORMULAS = case("planted: the formulas themselves", runs.planted["formulas"])
-NEGATIVE = case("planted: gaps with the other sign", runs.planted["negative"])
-FLAT = case("planted: gaps like 1 / N", runs.planted["flat"])
 
 
 def lowest(swept: Swept, gap: str) -> Measured:
@@ -41,14 +38,14 @@ study.claim(
     "after-the-trigger",
     "Attention's logit is larger at positions after the trigger than at any other, for every N.",
     THEOREM, lowest, at_least(0.0, "printed"), on=(TOO, "first"),
-    fails_on=case("planted: gaps with the other sign", runs.planted["negative"], "first"),
+    fails_on=case("values of the other sign", runs.sweeps["other sign"], "first"),
     holds_on=case("planted: the formulas themselves", runs.planted["formulas"], "first"),
 )  # fmt: skip
 study.claim(
     "after-the-trigger-order",
     "The gap between positions after the trigger and others goes like N^-3, with values of order "
     "N^-2 (slope within 0.2).",
-    THEOREM, slope, near(-3, 0.2, "printed"), on=(WITHOUT, "first"),
+    THEOREM, slope, near(-3, 0.2, "ours"), on=(WITHOUT, "first"),
     fails_on=case("planted: gaps like 1 / N", runs.planted["flat"], "first"),
     holds_on=case("planted: the formulas themselves", runs.planted["formulas"], "first"),
 )  # fmt: skip
@@ -64,9 +61,10 @@ for slug, node, words in (
         slug,
         "After the trigger, attention's logit is larger at ordinary tokens than at the noise, for "
         f"every N: {words}.",
-        THEOREM if "printed" in slug else CORRECTS, lowest, at_least(0.0, "printed"),
+        THEOREM if "printed" in slug else CORRECTS, lowest,
+        at_least(0.0, "printed" if "printed" in slug else "derived"),
         on=(node, "second"),
-        fails_on=case("planted: gaps with the other sign", runs.planted["negative"], "second"),
+        fails_on=case("values of the other sign", runs.sweeps["other sign"], "second"),
         holds_on=case("planted: the corrected formula", runs.planted["formulas"], "second"),
         partner=slug.replace("-as-printed", "") if "printed" in slug else f"{slug}-as-printed",
         note="Tokens other than the trigger; for the trigger as the answer see the chart.",
@@ -75,7 +73,7 @@ study.claim(
     "avoids-noise-order",
     "The gap between ordinary tokens and the noise after the trigger goes like N^-4, with values "
     "of order N^-2 (slope within 0.2), where the trigger is never the answer.",
-    THEOREM, slope, near(-4, 0.2, "printed"), on=(WITHOUT, "second"),
+    THEOREM, slope, near(-4, 0.2, "ours"), on=(WITHOUT, "second"),
     fails_on=case("planted: gaps like 1 / N", runs.planted["flat"], "second"),
     holds_on=case("planted: the corrected formula", runs.planted["formulas"], "second"),
 )  # fmt: skip
@@ -83,8 +81,8 @@ study.claim(
     "size-as-printed",
     "The gap between ordinary tokens and the noise is (1 - alpha)^2 b2 / N^2, as printed, within "
     "10 %, even where the trigger is never the answer.",
-    THEOREM, off, at_most(0.1, "printed"), on=(WITHOUT, "second_printed"),
-    fails_on=case("planted: gaps with the other sign", runs.planted["negative"], "second_printed"),
+    THEOREM, off, at_most(0.1, "ours"), on=(WITHOUT, "second_printed"),
+    fails_on=case("values of the other sign", runs.sweeps["other sign"], "second_printed"),
     holds_on=case("planted: the corrected formula over itself", runs.planted["formulas"],
                   "second_corrected"),
     partner="size",
@@ -100,14 +98,14 @@ study.claim(
 )  # fmt: skip
 
 PHASE = runs.phase_two
-for slug, key, words, bound in (
-    ("phase-two-as-printed", "over 1", "1 / N^2", "printed"),
-    ("phase-two", "over (1 - alpha)^2", "(1 - alpha)^2 / N^2", "derived"),
+for slug, key, words, source in (
+    ("phase-two-as-printed", "over 1", "1 / N^2", THEOREM),
+    ("phase-two", "over (1 - alpha)^2", "(1 - alpha)^2 / N^2", CORRECTS),
 ):
     study.claim(
         slug, f"After phase 2 the diagonal entries of W_V are {words}, within 5 % at N = 65.",
-        THEOREM if bound == "printed" else CORRECTS, off_one, at_most(0.05, bound),  # type: ignore[arg-type]
-        on=PHASE[key], fails_on=case("over (1 - alpha) / N^2", PHASE["over (1 - alpha)"]),
+        source, off_one, at_most(0.05, "ours"), on=PHASE[key],
+        fails_on=case("over (1 - alpha) / N^2", PHASE["over (1 - alpha)"]),
         holds_on=case("planted: equal", PHASE["one"]),
         partner="phase-two" if "printed" in slug else "phase-two-as-printed",
     )  # fmt: skip

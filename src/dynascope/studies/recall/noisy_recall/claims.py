@@ -104,21 +104,22 @@ CONTROLS = {
 }  # fmt: skip
 for slug, words, source, measure, bound, own in (
     ("noise-first", "Within five steps the noise is predicted with a probability of at least 0.8.",
-     FIG3, peak_noise, at_least(0.8, "ours"), NOISY),
+     FIG3, peak_noise, at_least(0.8, "ours"), runs.wide_enough),
     ("answer-later", "When the noise peaks in the first five steps, the answer has a probability "
      "of at most 0.05.", FIG3, answer_before, at_most(0.05, "ours"), NOISY),
     ("margin-early", "By step 5 the last MLP puts the noise above all other tokens at the trigger.",
      FIG3, first_margin, at_least(0.0, "printed"), NOISY),
     ("margin", "At the end the last MLP puts the noise above all other tokens at the trigger.",
      FIG3, last_margin, at_least(0.0, "printed"), END),
-    ("whole-noise", "The whole model ends with a probability of about 1/2 on the noise.",
-     FIG3, whole_noise, near(0.5, 0.1, "printed"), END),
+    ("whole-noise", "The whole model ends with a probability of 1/2 on the noise, within 0.1.",
+     FIG3, whole_noise, near(0.5, 0.1, "ours"), END),
     ("whole-loss", "The whole model ends with a clean loss of -log(1 - alpha) = 0.69, within 0.15.",
-     FIG3, whole_loss, near(-np.log(0.5), 0.15, "printed"), END),
+     FIG3, whole_loss, near(-np.log(0.5), 0.15, "ours"), END),
     ("dropped-right", "Without the last MLP the answer has a probability of at least 0.85.",
      FIG3, dropped_right, at_least(0.85, "ours"), END),
-    ("dropped-right-as-printed", "Without the last MLP the answer has a probability of about 0.98.",
-     FIG3, dropped_right, at_least(0.95, "printed"), END),
+    ("dropped-right-as-printed", "At the size of the thesis, without the last MLP, the answer has "
+     "a probability of at least 0.95; 0.98 is printed.",
+     FIG3, dropped_right, at_least(0.95, "ours"), runs.at_full_size),
     ("dropped-noise", "Without the last MLP the noise has a probability of at most 0.06.",
      FIG3, dropped_noise, at_most(0.06, "ours"), END),
     ("falls-with-rank", "The probability of the answer falls with the share of the last MLP's "
@@ -206,7 +207,7 @@ study.claim(
     "five-triggers-matched",
     "With five triggers the second block matches each of them with itself more strongly than any "
     "other token with itself.",
-    FIG8, triggers_lead, at_least(1.0, "printed"), on=runs.five_maps,
+    FIG8, triggers_lead, at_least(1.0, "derived"), on=runs.five_maps,
     fails_on=case("planted: maps drawn at random", runs.planted_maps["random five"]),
     holds_on=case("planted: the construction of section 4.4.4.2", runs.planted_maps["five"]),
 )  # fmt: skip

@@ -18,6 +18,7 @@ from dynascope.studies.study import Study
 from dynascope.tasks import NoisyRecall, recall_of_program
 
 FIVE = recall_of_program(triggers=5).triggers
+FULL_SIZE = (256, 256, 512)  # d, T and the batches of the thesis
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Settings(Spec, tag="studies.noisy-recall"):
     five_steps: int = 300
     five_rate: float = static_field(0.05)
     seeds: int = 4  # as fast as three: lanes come in powers of two
+    first_seed: int = 100  # rates and lengths were chosen on seeds 0 to 3
     five_triggers: bool = True
     to_the_end: bool = True  # whether training is long enough for recall to appear
 
@@ -77,17 +79,21 @@ study = Study(
 )  # fmt: skip
 
 
+def _seeds(s: Settings) -> range:
+    return range(s.first_seed, s.first_seed + s.seeds)
+
+
 @study.run(data="tinyshakespeare")
 def noisy(s: Settings) -> Experiment:
     """Training with noise 1/2."""
-    return trained(s.task, s.model, s.rate, s.batch, s.steps, s.seeds)
+    return trained(s.task, s.model, s.rate, s.batch, s.steps, _seeds(s))
 
 
 @study.run(data="tinyshakespeare")
 def clean(s: Settings) -> Experiment:
     """Training without noise."""
     task = replace(s.task, noise=0.0)
-    return trained(task, s.model, s.clean_rate, s.batch, s.clean_steps, s.seeds, looks=6)
+    return trained(task, s.model, s.clean_rate, s.batch, s.clean_steps, _seeds(s), looks=6)
 
 
 def _no_five(s: Settings) -> str | None:
@@ -98,8 +104,7 @@ def _no_five(s: Settings) -> str | None:
 def five(s: Settings) -> Experiment:
     """Five triggers, each with its own answer."""
     task = replace(s.task, triggers=FIVE, places=min(88, s.task.length))
-    model = s.model
-    return trained(task, model, s.five_rate, s.batch, s.five_steps, s.seeds, looks=4)
+    return trained(task, s.model, s.five_rate, s.batch, s.five_steps, _seeds(s), looks=4)
 
 
 def _too_short(s: Settings) -> str | None:
@@ -109,6 +114,32 @@ def _too_short(s: Settings) -> str | None:
 @study.finding(noisy, only_if=_too_short)
 def to_the_end(s: Settings, noisy: Run) -> Run:
     """The noisy runs, where they are long enough."""
+    return noisy
+
+
+def _too_narrow(s: Settings) -> str | None:
+    narrow = s.model.width < 128
+    return f"the bound is that of d = 128; here d = {s.model.width}" if narrow else None
+
+
+@study.finding(noisy, only_if=_too_narrow)
+def wide_enough(s: Settings, noisy: Run) -> Run:
+    """The noisy runs, where the first steps are those of a network wide enough."""
+    return noisy
+
+
+def _too_small(s: Settings) -> str | None:
+    size = s.model.width, s.task.length, s.batch
+    if all(own >= printed for own, printed in zip(size, FULL_SIZE, strict=True)):
+        return None
+    return (
+        "what is printed is of d = {}, T = {}, batches of {}; here they are {}, {} and {}"
+    ).format(*FULL_SIZE, *size)
+
+
+@study.finding(to_the_end, only_if=_too_small)
+def at_full_size(s: Settings, noisy: Run) -> Run:
+    """The noisy runs, where they have the size of the thesis."""
     return noisy
 
 

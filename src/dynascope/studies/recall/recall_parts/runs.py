@@ -80,7 +80,9 @@ def _run(name: str) -> Node:
     def train(s: Settings) -> Experiment:
         """Training with noise 1/2."""
         model = replace(s.model, feed_forwards=PARTS[name])
-        return trained(s.task, model, s.rate, s.batch, s.steps, s.seeds, _cuts(model), looks=12)
+        return trained(
+            s.task, model, s.rate, s.batch, s.steps, range(s.seeds), _cuts(model), looks=12
+        )
 
     def left_out(s: Settings) -> str | None:
         return None if name in s.parts else f"parts leaves {name} out"

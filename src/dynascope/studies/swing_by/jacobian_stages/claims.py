@@ -169,7 +169,7 @@ study.claim(
 def identity_gap(peaks: list[Peak]) -> Measured:
     """How far W is at worst from the identity that holds where |w12| peaks."""
     sides = [peak_identity(p.jacobian, np.array([p.weak, p.strong])) for p in peaks]
-    return exact(max(abs(left / right - 1) for left, right in sides))
+    return exact(np.max([abs(left / right - 1) for left, right in sides]))
 
 
 study.claim(
@@ -186,7 +186,7 @@ def threshold_gap(peaks: list[Peak], levels: list[float]) -> Measured:
     """Worst gap of w22 at the peak of w12 to a level, for signals a factor 2 or more apart."""
     gaps = [abs(p.jacobian[1, 1] - level) for p, level in zip(peaks, levels, strict=True)
             if p.strong >= 2 * p.weak]  # fmt: skip
-    return exact(max(gaps))
+    return exact(np.max(gaps))
 
 
 study.claim(

@@ -122,7 +122,7 @@ study.claim(
     "theorem-at-printed-rate",
     "The printed learning rate 0.01 is within the theorem's bound.",
     yang2025("assumption D.2 against appendix F"),
-    lambda figures: exact(max(c.learning_rate for c in figures.values())),
+    lambda figures: exact(np.max([c.learning_rate for c in figures.values()])),
     at_least(0.01, "printed"), on=text, fails_on=case("A squared, as in the program", program),
     holds_on=case("signals of at most 0.08", far_apart),
     measures="Largest learning rate that the theorem allows in any figure's setting.",

@@ -97,7 +97,7 @@ study.claim(
     "training-outputs-stray",
     "The outputs at both training clusters stray from their straight way, by at least 5 % of its "
     "length.",
-    yang2025("Fig. 18"), lambda run: exact(min(aside(run, c)[0] for c in ("weak", "strong"))),
+    yang2025("Fig. 18"), lambda run: exact(np.min([aside(run, c)[0] for c in ("weak", "strong")])),
     at_least(0.05, "ours"), on=correlated,
     fails_on=case("uncorrelated rows", runs.rows["uncorrelated"]),
     holds_on=case("planted outputs that turn aside", runs.planted_clusters_paths),

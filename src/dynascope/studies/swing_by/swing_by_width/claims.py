@@ -93,13 +93,13 @@ def critical(run: Run, sizes: slice) -> list[float]:
 
 def from_critical(run: Run, sizes: slice) -> Measured:
     """Largest distance of these correlations from 0.53."""
-    return exact(max(abs(c - 0.53) for c in critical(run, sizes)))
+    return exact(np.max([abs(c - 0.53) for c in critical(run, sizes)]))
 
 
 def from_flow(others: dict[str, Run], flow: list[float]) -> Measured:
     """Largest distance of the critical correlations of some settings from given ones."""
     found = [critical(run, slice(1))[0] for run in others.values()]
-    return exact(max(abs(c - other) for c, other in zip(found, flow, strict=True)))
+    return exact(np.max([abs(c - other) for c, other in zip(found, flow, strict=True)]))
 
 
 def rise_from(run: Run, size: float) -> Measured:
