@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from dynascope.runtime import progress
 from dynascope.runtime.progress import Progress
 
@@ -30,3 +32,13 @@ def test_long_jobs_say_share_and_estimate_in_a_log(capsys, monkeypatch):
         now[0] = 99.0
         bar.update(50)
     assert capsys.readouterr().err == ""
+
+
+def test_work_that_takes_longer_than_expected_promises_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "in_notebook", lambda: True)  # a line at every half second
+    with progress.Progress("job", 1) as bar, progress.moving(bar, 0.0, expected=0.2):
+        time.sleep(1.7)
+    said = capsys.readouterr().err
+    assert "95%" in said and "takes longer than expected" in said
+    assert "left" not in said

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+MOST_FORESEEN = 0.95  # of a unit of work that is not done yet
 PATIENCE_SECONDS = 2.0
 Listener = Callable[[str, float, float, str], None]  # label, done, total, note
 _listeners: list[Listener] = []
@@ -46,6 +47,7 @@ class Progress:
         self._spoke = self.started
         self._work: tuple[float, float] | None = None  # when the first of it was done, how much
         self._line_open = False
+        self._late = False
 
     def __enter__(self) -> Progress:
         return self
@@ -56,8 +58,12 @@ class Progress:
         if self._line_open:
             print(file=sys.stderr)
 
-    def update(self, done: float, note: str = "") -> None:
-        """Say how much of the total is done; `note` tells what is going on ("compiling")."""
+    def update(self, done: float, note: str = "", late: bool = False) -> None:
+        """Say how much of the total is done; `note` tells what is going on ("compiling").
+
+        `late` is for work that takes longer than was expected: no time left is told then.
+        """
+        self._late = late
         for listener in _listeners:
             listener(self.label, done, self.total, note)
         now = time.monotonic()
@@ -74,7 +80,7 @@ class Progress:
 
     def _left(self, now: float, done: float) -> str:
         """The time left at the rate of the work so far; what came before it was compilation."""
-        if self._work is None or done <= self._work[1]:
+        if self._late or self._work is None or done <= self._work[1]:
             return ""
         rate = (done - self._work[1]) / (now - self._work[0])
         return f", about {(self.total - done) / rate:.0f} s left"
@@ -130,7 +136,9 @@ def moving(bar: Progress, done: float, expected: float) -> Iterator[None]:
     def move() -> None:
         while not over.wait(0.5):
             share = (time.monotonic() - begun) / expected if expected else 0.0
-            bar.update(done + min(share, 0.95))
+            late = share > MOST_FORESEEN
+            note = "takes longer than expected" if late else ""
+            bar.update(done + min(share, MOST_FORESEEN), note, late)
 
     thread = threading.Thread(target=move, name="progress", daemon=True)
     thread.start()
