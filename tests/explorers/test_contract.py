@@ -7,7 +7,8 @@ import pytest
 
 import dynascope as ds
 from dynascope.core.errors import BadInput
-from dynascope.explorers import Choice, Click, Drag, Slider, Words, explorers
+from dynascope.explorers import BUDGET, Choice, Click, Drag, Slider, Words, explorers
+from dynascope.explorers.budget import fitted
 from dynascope.report.plotly_charts import NARROW, figure
 from dynascope.studies import studies
 
@@ -96,6 +97,39 @@ def test_the_same_values_give_the_same_numbers(name):
     one, other = (explorers.get(name)().dataset for _ in range(2))
     for variable in one.data_vars:
         np.testing.assert_array_equal(one[variable].values, other[variable].values)
+
+
+def corners(explorer):
+    """Settings with every slider and choice low, and every one high."""
+    for end in (0, -1):
+        yield explorer.at(**{
+            key: (move.low, move.high)[end] if isinstance(move, Slider) else move.options[end]
+            for key, (_, move) in explorer.named().items() if isinstance(move, Slider | Choice)
+        })  # fmt: skip
+
+
+@pytest.mark.parametrize("name", explorers.names())
+def test_a_picture_fits_into_the_budget_or_says_what_is_cut(name):
+    explorer = explorers.get(name)
+    assert 1 <= explorer.work(explorer.settings()).total <= BUDGET  # nothing is cut at first
+    for settings in corners(explorer):
+        work = explorer.work(settings)
+        assert work.total <= BUDGET or explorer.cut
+        if explorer.cut:
+            kept, line = fitted(settings, work, explorer.cut, max(work.total // 2, 1))
+            assert "Cut off" in line and explorer.work(kept).total <= max(work.total // 2, 1)
+        else:
+            with pytest.raises(BadInput, match="at most"):
+                fitted(settings, work, explorer.cut, work.total - 1)
+
+
+def test_steps_beyond_the_budget_are_cut_off_and_the_rest_is_the_same():
+    explorer = explorers.get("one-layer")
+    budget = explorer.work(explorer.at(steps=300)).total
+    cut, work = explorer.within(budget, {"steps": 900})
+    assert "the first 300 of 900 steps" in cut.cut and work.total == budget
+    short = explorer(steps=300)
+    assert cut.dataset.equals(short.dataset) and short.cut == ""
 
 
 def test_unknown_explorer_names_the_nearest():

@@ -6,7 +6,7 @@ import pytest
 
 import dynascope as ds
 from dynascope.core.errors import BadInput
-from dynascope.explorers.graph_classes import MOST_EDGES
+from dynascope.explorers import explorers
 
 
 def test_balance_ends_on_the_balanced_orbit():
@@ -42,11 +42,16 @@ def test_classes_of_a_path_are_its_mirror_pairs():
     assert "3 classes" in found.numbers[0]
 
 
-def test_a_graph_that_is_too_large_is_cut_off_and_says_so():
-    edges = "\n".join(f"0 {i}" for i in range(1, MOST_EDGES + 501))
-    found = ds.explore("graph-classes", edges=edges, depth=1)
-    assert "500 were cut off" in found.cut and "are drawn" in found.cut
+def test_a_graph_that_is_too_large_for_a_request_is_cut_off_and_says_so():
+    edges = "\n".join(f"0 {i}" for i in range(1, 1001))
+    graph = explorers.get("graph-classes")
+    budget = graph.work(graph.at(edges=edges)).total // 2
+    found, work = graph.within(budget, {"edges": edges, "depth": 1})
+    assert "the first 500 of 1,000 edges" in found.cut and "are drawn" in found.cut
+    assert found.dataset.sizes["node"] == 501 and work.total <= budget
     assert found.dataset["class"].sel(depth=1).values.max() + 1 == 2  # hub and leaves
+    whole = ds.explore("graph-classes", edges=edges, depth=1)  # Python has no such limit
+    assert whole.dataset.sizes["node"] == 1001 and "Cut off" not in whole.cut
 
 
 @pytest.mark.parametrize("edges", ["", "0 1 2 3", "a b", "<script>", "0 1\n0"])

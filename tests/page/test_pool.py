@@ -2,23 +2,28 @@
 
 import asyncio
 import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 
 from dynascope.page.pool import Refused, Worker
+from dynascope.page.worker import answered, unless_overtaken
+from dynascope.runtime.progress import Progress
 
 
 class Pretended(Worker):
     """A worker without a process: its pipe is a function."""
 
     def _start(self):
+        self._overtaken = SimpleNamespace(value=0)
         self.started = getattr(self, "started", 0) + 1
         self.go, self.seen = threading.Event(), []
 
     def stop(self):
         pass
 
-    def _round(self, name, options):
+    def _round(self, number, name, options):
         self.seen.append(options.get("value"))
         if name == "dies":
             raise EOFError
@@ -71,5 +76,86 @@ def test_whoever_stops_waiting_leaves_the_next_answer_to_the_next():
         assert worker.seen == ["first"]  # the pipe is still in use
         worker.go.set()
         assert await following == "second"
+
+    asyncio.run(scene())
+
+
+class Sooner(Pretended):
+    """Like a process that leaves what is overtaken."""
+
+    def _round(self, number, name, options):
+        self.seen.append(options["value"])
+        for _ in range(1000):
+            if self._overtaken.value == number:
+                return "overtaken", "Overtaken"
+            if self.go.wait(0.005):
+                break
+        return "ok", options["value"]
+
+
+def test_what_is_under_way_is_left_for_a_newer_question_of_the_same_client():
+    async def scene():
+        worker = Sooner("explorer")
+        first = asyncio.create_task(worker.ask("fine", client="a", value=0))
+        await asyncio.sleep(0.05)
+        other = asyncio.create_task(worker.ask("fine", client="b", value="other"))
+        await asyncio.sleep(0.05)
+        assert not first.done()  # somebody else's question waits
+        newer = asyncio.create_task(worker.ask("fine", client="a", value=1))
+        with pytest.raises(Refused) as left:
+            await asyncio.wait_for(first, 2)
+        assert left.value.status == 409
+        worker.go.set()
+        assert await other == "other" and await newer == 1
+        assert worker.seen == [0, "other", 1]
+
+    asyncio.run(scene())
+
+
+def test_a_computation_is_left_where_it_tells_of_its_progress(monkeypatch):
+    shared, reached = SimpleNamespace(value=0), []
+
+    def counts():
+        with Progress("counting", 10, enabled=False) as bar:
+            for i in range(10):
+                shared.value = 7 if i == 3 else shared.value
+                bar.update(i)
+                reached.append(i)
+        return "all"
+
+    monkeypatch.setattr("dynascope.page.answers.ANSWERS", {"counts": counts})
+    assert unless_overtaken(7, shared, "counts", {})[0] == "overtaken"
+    assert reached == [0, 1, 2]
+    assert unless_overtaken(8, shared, "counts", {}) == ("ok", "all")  # number 7 is meant
+    assert answered("counts", {}) == ("ok", "all")  # nobody looks any more
+
+
+@pytest.mark.slow
+def test_a_long_run_in_a_warm_process_is_interrupted():
+    """A long descent and its long theory: overtaken in either, it is not finished first."""
+
+    async def scene():
+        worker = Worker("explorer")
+        try:
+            values = {"steps": 500_000, "learning_rate": 0.05, "width": 8}
+            ask = {"name": "swing-by", "narrow": False}
+            whole = 0.0
+            for seed in (1, 2):  # the first one compiles
+                begun = time.monotonic()
+                await worker.ask("explore", values={**values, "seed": seed}, **ask)
+                whole = time.monotonic() - begun
+            for share in (0.05, 0.5):
+                asked = worker.ask("explore", client="a", values={**values, "seed": 3}, **ask)
+                slow = asyncio.create_task(asked)
+                await asyncio.sleep(share * whole)
+                begun = time.monotonic()
+                found = await worker.ask("explore", client="a", values={"seed": 4}, **ask)
+                took = time.monotonic() - begun
+                with pytest.raises(Refused) as left:
+                    await slow
+                assert left.value.status == 409 and b'"figure"' in found
+                assert took < 0.4 * whole, (share, took, whole)
+        finally:
+            worker.stop()
 
     asyncio.run(scene())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from dynascope.explorers.budget import BUDGET, Work
 from dynascope.explorers.explorer import (
     Choice,
     Click,
@@ -26,6 +27,7 @@ for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 
 __all__ = [
+    "BUDGET",
     "Choice",
     "Click",
     "Drag",
@@ -33,6 +35,7 @@ __all__ = [
     "Explorer",
     "Slider",
     "Words",
+    "Work",
     "explore",
     "explorers",
 ]

@@ -10,6 +10,7 @@ from dynascope.core.spec import Spec
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import simulate
 from dynascope.engine.record import LogSpaced
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Choice, Slider
 from dynascope.models import AssociativeMemory
@@ -46,6 +47,7 @@ class Settings(Spec, tag="explorers.associative-memory"):
         Slider("time", "time", 1.0, LATEST, "log", "steps"),
     ),
     studies=("associative-memory",),
+    work=lambda s: Work(STEPS, size=s.items * (s.items + 1)),
 )
 def memory(s: Settings) -> Explored:
     """Both singular values over time, and the loss of the whole and of the truncated memory."""

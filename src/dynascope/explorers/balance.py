@@ -7,6 +7,7 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Panel, Path, Points
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Click, Slider
 from dynascope.theories.oscillation.balance import factor_step
@@ -39,6 +40,7 @@ class Settings(Spec, tag="explorers.balance"):
         Click(0, "x", "y"),
     ),
     studies=("balance",),
+    work=lambda s: Work(STEPS, size=2),
 )
 def balance(s: Settings) -> Explored:
     """The path in the plane, and |x - y| beside the predicted factor."""

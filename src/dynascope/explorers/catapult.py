@@ -10,10 +10,12 @@ from dynascope.core.spec import Spec
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import simulate
 from dynascope.engine.record import Every
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Choice, Slider
 from dynascope.models import MLP
 from dynascope.probes import Loss, TangentKernelNorm
+from dynascope.runtime.progress import Progress
 from dynascope.studies.catapult.panels import DIGITS, critical_rate, two
 from dynascope.studies.catapult.panels import Panel as Network
 
@@ -51,10 +53,13 @@ def _network(width: int, seed: int) -> tuple[Network, float]:
         Slider("seed", "start number", 0, 19),
     ),
     studies=("catapult-gd",),
+    work=lambda s: Work(STEPS, size=(64 + s.width + 1) * s.width),
 )
 def catapult(s: Settings) -> Explored:
     """Loss and largest eigenvalue of the kernel by step."""
-    network, critical = _network(s.width, s.seed)
+    with Progress("catapult", 2, enabled=False) as bar:
+        network, critical = _network(s.width, s.seed)
+        bar.update(1)
     rate = s.factor * critical
     run = simulate(
         network.task, network.model, GradientDescent(rate), steps=STEPS, record=Every(1),

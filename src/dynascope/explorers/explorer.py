@@ -2,18 +2,20 @@
 
 ```python
 @explorer("parabola", title="...", about="...", settings=Settings, moves=(
-    Slider("learning_rate", "learning rate", 0.1, 2.2),), studies=("quartic-orbits",))
+    Slider("learning_rate", "learning rate", 0.1, 2.2),), studies=("quartic-orbits",),
+    work=lambda s: Work(s.steps), cut="steps")
 def parabola(s: Settings) -> Explored: ...
 ```
 
 The function gets checked settings and must answer within a fraction of a second: numbers of the
-settings are arguments of compiled programs, never new programs.
+settings are arguments of compiled programs, never new programs. Where it takes longer, it tells
+a `Progress` between its pieces: there a page may interrupt what nobody waits for any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import xarray as xr
@@ -23,6 +25,7 @@ from dynascope.core.errors import BadInput, unknown
 from dynascope.core.paths import get_path, set_path
 from dynascope.core.registry import Registry
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work, fitted
 from dynascope.explorers.moves import Choice, Click, Drag, Move, Slider, Words, name_of
 
 
@@ -51,6 +54,8 @@ class Explorer:
     settings: type[Spec]
     moves: tuple[Move, ...]
     studies: tuple[str, ...]
+    work: Callable[[Any], Work]
+    cut: str
     function: Callable[[Any], Explored]
 
     def named(self) -> dict[str, tuple[str, Slider | Choice | Words | Drag]]:
@@ -83,6 +88,13 @@ class Explorer:
         """What it shows at some values."""
         return self.function(self.at(**values))
 
+    def within(self, budget: int, values: dict[str, Any]) -> tuple[Explored, Work]:
+        """What it shows with at most so much work, and the work it took; `cut` says what is cut."""
+        asked = self.at(**values)
+        settings, line = fitted(asked, self.work(asked), self.cut, budget)
+        found = self.function(settings)
+        return replace(found, cut=f"{line} {found.cut}".strip()), self.work(settings)
+
 
 explorers: Registry[Explorer] = Registry("explorer")
 
@@ -95,6 +107,8 @@ def explorer(
     phenomenon: str,
     settings: type[Spec],
     moves: tuple[Move, ...],
+    work: Callable[[Any], Work],
+    cut: str = "",
     studies: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Any], Explored]], Explorer]:
     """Declare an explorer; see the module docstring.
@@ -106,6 +120,8 @@ def explorer(
         phenomenon: That of its studies.
         settings: The class of its settings, with a default for each field.
         moves: What can be moved.
+        work: Steps x lanes x size of a picture at some settings.
+        cut: Path of the setting that is cut where that is too much; without one it is refused.
         studies: Names of the studies that measure what it shows.
 
     Returns:
@@ -113,7 +129,8 @@ def explorer(
     """
 
     def declare(function: Callable[[Any], Explored]) -> Explorer:
-        made = Explorer(name, title, about, phenomenon, settings, moves, studies, function)
+        made = Explorer(name, title, about, phenomenon, settings, moves, studies,
+                        work, cut, function)  # fmt: skip
         for path, move in made.named().values():
             if not (isinstance(move, Drag) or get_path(settings(), path) is not None):
                 raise BadInput(f"explorer {name}: {path} has no value to begin with")

@@ -8,8 +8,10 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Heat, Line, Panel, Points
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Click, Slider
+from dynascope.runtime.progress import Progress
 from dynascope.studies.oscillation.matrix_factorization.descents import descend, generic, spectra
 from dynascope.theories.oscillation.factorization import neimark_sacker_line
 from dynascope.theories.oscillation.factorization_stability import factorization_verdict
@@ -56,6 +58,7 @@ def _verdict(first: float, second: float) -> tuple[str, str]:
         Click(0, "first", "second"),
     ),
     studies=("matrix-factorization",),
+    work=lambda s: Work(STEPS, lanes=GRID**2, size=8),
 )
 def factorisation(s: Settings) -> Explored:
     """The map of escapes with the predicted line, and the largest singular values by step."""
@@ -63,12 +66,14 @@ def factorisation(s: Settings) -> Explored:
     k, b = np.linspace(*K_RANGE, GRID), np.linspace(*B_RANGE, GRID)
     target = spectra(np.array([s.first]), np.array([s.second]), 2)
     state, tops = generic(1, 2, s.seed), []
-    for _ in range(SHOWN):
-        found = descend(target, *state, 1)
-        if found.escaped.any():
-            break
-        state = found.y, found.z
-        tops.append([np.linalg.svd(w[0], compute_uv=False)[0] for w in state])
+    with Progress("factorisation", SHOWN, enabled=False) as bar:
+        for step in range(SHOWN):
+            bar.update(step)
+            found = descend(target, *state, 1)
+            if found.escaped.any():
+                break
+            state = found.y, found.z
+            tops.append([np.linalg.svd(w[0], compute_uv=False)[0] for w in state])
     values = np.array(tops).reshape(-1, 2)
     steps = np.arange(1, len(values) + 1)
     word, reason = _verdict(round(s.first, 6), round(s.second, 6))

@@ -12,14 +12,15 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Graph, Line, Panel
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import LONGEST_WORDS, Choice, Slider, Words
 from dynascope.graphs import edge_lists
 from dynascope.graphs.family import levels
 from dynascope.graphs.graph import Graph as Edges
-from dynascope.graphs.graph import from_edges
+from dynascope.runtime.progress import Progress
 
-DEEPEST, DRAWN, MOST_EDGES = 6, 150, 20_000
+DEEPEST, DRAWN, COMPARED = 6, 150, 3  # depth, nodes, families
 FAMILIES = ("wl", "adjacency", "normalized", "self_loop")
 CATERPILLAR = "0 1\n0 5\n1 2\n1 4\n2 3\n5 6\n6 7\n"
 
@@ -34,32 +35,29 @@ class Settings(Spec, tag="explorers.graph-classes"):
 
 
 @lru_cache(maxsize=4)
-def _read(text: str) -> tuple[Edges, str]:
-    """The graph, and what of it was left out."""
+def _read(text: str) -> Edges:
+    """The graph; the reader takes files, so the text becomes one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges.txt"
         path.write_text(text, encoding="utf-8")
-        pairs = edge_lists.read_pairs(path)
-        graph = edge_lists.read_edge_list(path)
-    if len(pairs.ids) <= MOST_EDGES:
-        return graph, ""
-    names, numbers = np.unique(pairs.ids[:MOST_EDGES], return_inverse=True)
-    kept = from_edges(numbers.reshape(-1, 2), names=names.tolist())
-    lost = len(pairs.ids) - MOST_EDGES
-    return kept, f"Only the first {MOST_EDGES:,} edges are used; {lost:,} were cut off."
+        return edge_lists.read_edge_list(path)
 
 
 @lru_cache(maxsize=8)
 def _colours(text: str, family: str) -> np.ndarray:
     """The class of every node at depths 0 to the deepest, (depth, node)."""
-    found = islice(levels(_read(text)[0], family), DEEPEST + 1)
-    return np.array([level.colours for level in found])
+    found = []
+    with Progress(f"classes of {family}", DEEPEST + 1, enabled=False) as bar:
+        for level in islice(levels(_read(text), family), DEEPEST + 1):
+            found.append(level.colours)
+            bar.update(len(found))
+    return np.array(found)
 
 
 @lru_cache(maxsize=4)
 def _places(text: str) -> np.ndarray:
     """Where the first nodes are drawn."""
-    graph = _read(text)[0]
+    graph = _read(text)
     drawn = nx.Graph(_pairs(graph))
     drawn.add_nodes_from(range(min(graph.nodes, DRAWN)))
     found = nx.spring_layout(drawn, seed=0)
@@ -86,10 +84,12 @@ def _pairs(graph: Edges) -> list[tuple[int, int]]:
         Words("edges", "edges", LONGEST_WORDS, file=True),
     ),
     studies=("graph-pairs", "rooted-classes"),
+    work=lambda s: Work(DEEPEST, lanes=COMPARED, size=max(1, len(s.edges.splitlines()))),
+    cut="edges",
 )
 def graph_classes(s: Settings) -> Explored:
     """The graph coloured by class, and the number of classes by depth for each family."""
-    graph, cut = _read(s.edges)
+    graph = _read(s.edges)
     colours = _colours(s.edges, s.family)
     here, places = colours[s.depth], _places(s.edges)
     count = len(places)
@@ -103,8 +103,7 @@ def graph_classes(s: Settings) -> Explored:
     )
     words = (f"{graph.nodes:,} nodes and {graph.edges:,} edges; {s.family} tells "
              f"{int(here.max()) + 1:,} classes apart at depth {s.depth}.",)  # fmt: skip
-    if count < graph.nodes:
-        cut = f"{cut} Only {count} of {graph.nodes:,} nodes are drawn.".strip()
+    cut = f"Only {count} of {graph.nodes:,} nodes are drawn." if count < graph.nodes else ""
     chart = Chart(
         "graph-classes", "Classes of nodes", words[0],
         (Panel((drawn,), "nodes by class"), Panel(lines, "classes", "depth", "number of classes")),

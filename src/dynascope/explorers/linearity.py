@@ -8,13 +8,15 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Points
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Choice, Slider
 from dynascope.instruments.network.measuring import measure_linearity
 from dynascope.instruments.network.padded import Wired, inputs, pad
 from dynascope.models.wiring_families import fully_connected
+from dynascope.runtime.progress import Progress
 
-WIDTHS, INPUTS = (8, 16, 32, 64), 4
+WIDTHS, INPUTS, POINTS = (8, 16, 32, 64), 4, 2  # the start and the moved network
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ def _padded(width: int, layers: int) -> Wired:
                [INPUTS, *[max(WIDTHS)] * hidden, 1])  # fmt: skip
 
 
+def _weights(layers: int) -> int:
+    """Of the widest network."""
+    return (INPUTS + 1) * WIDTHS[-1] + (layers - 2) * WIDTHS[-1] ** 2
+
+
 @explorer(
     "linearity",
     title="Linearity against width",
@@ -49,15 +56,18 @@ def _padded(width: int, layers: int) -> Wired:
         Slider("seeds", "starts", 1, 6),
     ),
     studies=("linearity-width",),
+    work=lambda s: Work(POINTS, s.seeds * len(WIDTHS), _weights(s.layers)),
 )
 def linearity(s: Settings) -> Explored:
     """Hessian norm and departure from the linear model, by width, on log axes."""
     top = [False, s.direction == "steepest"]
     norms, gaps = np.zeros((2, len(WIDTHS), s.seeds))
-    for i, width in enumerate(WIDTHS):
-        for seed in range(s.seeds):
-            x = inputs(INPUTS, 1, seed, INPUTS)[0]
-            seen = measure_linearity(_padded(width, s.layers), seed, x, [0.0, s.distance], top)
+    places = list(np.ndindex(len(WIDTHS), s.seeds))
+    with Progress("linearity", len(places), enabled=False) as bar:
+        for done, (i, seed) in enumerate(places):
+            bar.update(done)
+            x, network = inputs(INPUTS, 1, seed, INPUTS)[0], _padded(WIDTHS[i], s.layers)
+            seen = measure_linearity(network, seed, x, [0.0, s.distance], top)
             norms[i, seed] = seen.norms[1]
             gaps[i, seed] = abs(seen.values[1] - seen.linear[1])
     widths = np.array(WIDTHS, float)

@@ -10,6 +10,7 @@ from dynascope.core.spec import Spec
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import simulate
 from dynascope.engine.record import Evenly
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Slider
 from dynascope.explorers.overlays import both_lines, both_paths
@@ -19,14 +20,16 @@ from dynascope.runtime.precision import precision
 from dynascope.tasks import IdentityMapping
 from dynascope.theories.swing_by.closed_form import flow_decay, one_layer_jacobian
 
-POINTS = 241
+POINTS, DIMENSION = 241, 2
 
 
 @dataclass(frozen=True)
 class Settings(Spec, tag="explorers.one-layer"):
     """A task of two concepts, a linear model of one layer, and the start."""
 
-    task: IdentityMapping = IdentityMapping(means=(1.0, 2.0), scales=(0.05, 0.2), dimension=2)
+    task: IdentityMapping = IdentityMapping(
+        means=(1.0, 2.0), scales=(0.05, 0.2), dimension=DIMENSION
+    )
     model: Linear = Linear(init_scale=0.1)
     dynamics: GradientDescent = GradientDescent(0.02)
     steps: int = 800
@@ -49,10 +52,12 @@ class Settings(Spec, tag="explorers.one-layer"):
         Slider("task.scales[1]", "spread of the second concept", 0.0, 1.0),
         Slider("model.init_scale", "size of the start", 0.001, 1.0, "log"),
         Slider("dynamics.learning_rate", "learning rate", 0.005, 1.5, "log"),
-        Slider("steps", "steps", 50, 3000),
+        Slider("steps", "steps", 50, 50_000, "log"),
         Slider("seed", "start number", 0, 99),
     ),
     studies=("sim-order", "sim-slowdown"),
+    work=lambda s: Work(s.steps, size=DIMENSION**2),
+    cut="steps",
 )
 def one_layer(s: Settings) -> Explored:
     """Output in the plane, and each concept's share over time; the closed form over it."""

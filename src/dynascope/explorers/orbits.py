@@ -9,11 +9,13 @@ import xarray as xr
 from dynascope.core.charts import Chart, Line, Panel, Reference
 from dynascope.core.errors import bad
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Drag, Slider, Words
 from dynascope.instruments.orbits.bifurcation import bifurcation, visited_values
 from dynascope.instruments.orbits.descent import observe
 from dynascope.instruments.orbits.drawing import diagram_panel
+from dynascope.runtime.progress import Progress
 from dynascope.theories.oscillation.doubling import period_doublings
 from dynascope.theories.oscillation.one_dimension import Flip, flip
 
@@ -42,8 +44,10 @@ class Settings(Spec, tag="explorers.orbits"):
 @lru_cache(maxsize=32)
 def _edge(function: str, near: float) -> tuple[Flip, tuple[float, ...]]:
     """The edge of stability and the predicted doublings of a function."""
-    edge = flip(function, near)
-    return edge, tuple(period_doublings(edge, 4))
+    with Progress("edge of stability", 2, enabled=False) as bar:
+        edge = flip(function, near)
+        bar.update(1)
+        return edge, tuple(period_doublings(edge, 4))
 
 
 @lru_cache(maxsize=8)
@@ -77,6 +81,7 @@ def _diagram(function: str, near: float, rates: tuple, visited: tuple) -> tuple:
         Drag(0, "rates", "visited"),
     ),
     studies=("period-two", "quartic-orbits"),
+    work=lambda s: Work(DIAGRAM["steps"], DIAGRAM["columns"] * DIAGRAM["per_column"]),
 )
 def orbits(s: Settings) -> Explored:
     """The bifurcation diagram with the learning rate marked, and the path at that rate."""

@@ -8,6 +8,7 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Heat, Line, Panel, Points, Reference
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Click, Slider
 from dynascope.theories.catapult.phases import REGIMES, PhaseDiagram, phase_diagram
@@ -47,6 +48,7 @@ def _phases(label: float, output: float) -> PhaseDiagram:
         Click(0, "model.learning_rate", "model.width"),
     ),
     studies=("quadratic-map",),
+    work=lambda s: Work(STEPS, len(RATES) * len(WIDTHS), 2),
 )
 def quadratic_map(s: Settings) -> Explored:
     """The phase diagram, and loss and kernel of the chosen point."""

@@ -9,6 +9,7 @@ import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Panel, Reference
 from dynascope.core.spec import Spec
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Slider
 from dynascope.numerics.log_flow import log_flow
@@ -47,6 +48,7 @@ def _loss(z: jax.Array, target: jax.Array) -> jax.Array:
         Slider("strengths[2]", "strength of the third entry", 0.3, 4.0),
     ),
     studies=("rank-staircase", "rank-proof"),
+    work=lambda s: Work(POINTS, size=2 * len(s.strengths)),
 )
 def rank_staircase(s: Settings) -> Explored:
     """Each entry over time, and the loss as a staircase."""

@@ -10,6 +10,7 @@ from dynascope.core.spec import Spec
 from dynascope.dynamics import GradientDescent
 from dynascope.engine import simulate
 from dynascope.engine.record import Evenly
+from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Choice, Slider
 from dynascope.explorers.overlays import both_lines, both_paths, rise
@@ -19,14 +20,16 @@ from dynascope.runtime.precision import precision
 from dynascope.tasks import IdentityMapping
 from dynascope.theories.swing_by.tied_flow import read_jacobian, tied_flow
 
-POINTS = 241
+POINTS, DIMENSION = 241, 3
 
 
 @dataclass(frozen=True)
 class Settings(Spec, tag="explorers.swing-by"):
     """A task of two concepts, a symmetric two-layer model, and the start."""
 
-    task: IdentityMapping = IdentityMapping(means=(1.0, 2.0), scales=(0.05, 0.05), dimension=3)
+    task: IdentityMapping = IdentityMapping(
+        means=(1.0, 2.0), scales=(0.05, 0.05), dimension=DIMENSION
+    )
     model: TiedLinear = TiedLinear(width=3, init_scale=0.02)
     dynamics: GradientDescent = GradientDescent(0.01)
     steps: int = 1200
@@ -49,9 +52,11 @@ class Settings(Spec, tag="explorers.swing-by"):
         Choice("model.width", "width", (2, 3, 8)),
         Slider("seed", "start number", 0, 99),
         Slider("dynamics.learning_rate", "learning rate", 0.002, 0.05, "log"),
-        Slider("steps", "steps", 200, 5000),
+        Slider("steps", "steps", 200, 500_000, "log"),
     ),
     studies=("swing-by", "swing-by-width"),
+    work=lambda s: Work(s.steps, size=DIMENSION * s.model.width),
+    cut="steps",
 )
 def swing_by(s: Settings) -> Explored:
     """Output in the plane of the two concepts, and the test loss; theory over simulation."""

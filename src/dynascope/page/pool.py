@@ -1,17 +1,19 @@
 """Two warm processes that answer questions, each started again when it ends.
 
 The *reader* knows studies and records, the *explorer* moves explorers: neither waits for the
-other. A question of a client that has asked a newer one meanwhile is dropped before it starts.
+other. A question of a client that has asked a newer one meanwhile is dropped before it starts,
+or left on the way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import multiprocessing
 import sys
 from typing import Any
 
-from dynascope.page.worker import serve
+from dynascope.page.worker import OVERTAKEN, serve
 
 LONGEST = 120.0  # seconds for one answer, the first one after a start included
 
@@ -24,10 +26,9 @@ class Refused(Exception):
         self.status, self.line = status, line
 
 
-STATUS = {"unknown": 404, "gone": 404, "bad": 400, "error": 500}
+STATUS = {"unknown": 404, "gone": 404, "bad": 400, "error": 500, "overtaken": 409}
 ENDED = "The process that worked on this has ended; a new one is being started. Try again."
 TOO_LONG = f"This takes longer than {LONGEST:.0f} s and was stopped; try something smaller."
-OVERTAKEN = "Overtaken by a newer request."
 
 
 class Worker:
@@ -38,12 +39,16 @@ class Worker:
         self._turn = asyncio.Lock()
         self._newest: dict[str, int] = {}
         self._count = 0
+        self._under_way = 0, ""  # number and client of the question that is being answered
+        self.ready = asyncio.Event()  # it has answered something: its imports are done
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, self.kind), daemon=True)
+        self._overtaken = context.RawValue(ctypes.c_longlong, 0)
+        words = (theirs, self.kind, self._overtaken)
+        self.process = context.Process(target=serve, args=words, daemon=True)
         self.process.start()
         theirs.close()
 
@@ -59,6 +64,8 @@ class Worker:
         mine = self._count
         if client:
             self._newest[client] = mine
+            if self._under_way[1] == client:
+                self._overtaken.value = self._under_way[0]
         # Whoever stops waiting leaves the pipe in order: the answer is still taken out of it.
         return _understood(await asyncio.shield(self._in_turn(mine, client, question, options)))
 
@@ -69,16 +76,21 @@ class Worker:
             async with self._turn:
                 if client and self._newest.get(client) != mine:
                     raise Refused(409, OVERTAKEN)
-                return await self._exchange(question, options)
+                self._under_way = mine, client
+                return await self._exchange(mine, question, options)
         finally:
+            if self._under_way[0] == mine:
+                self._under_way = 0, ""
             if self._newest.get(client) == mine:
                 del self._newest[client]
 
-    async def _exchange(self, name: str, options: dict[str, Any]) -> tuple[str, Any]:
+    async def _exchange(self, number: int, name: str, options: dict[str, Any]) -> tuple[str, Any]:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(LONGEST):
-                return await loop.run_in_executor(None, self._round, name, options)
+                found = await loop.run_in_executor(None, self._round, number, name, options)
+                self.ready.set()
+                return found
         except TimeoutError:
             self.stop()
             self._start()
@@ -89,8 +101,8 @@ class Worker:
             self._start()
             raise Refused(503, ENDED) from None
 
-    def _round(self, name: str, options: dict[str, Any]) -> tuple[str, Any]:
-        self._pipe.send((name, options))
+    def _round(self, number: int, name: str, options: dict[str, Any]) -> tuple[str, Any]:
+        self._pipe.send((number, name, options))
         return self._pipe.recv()
 
     def stop(self) -> None:

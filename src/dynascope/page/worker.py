@@ -1,26 +1,35 @@
 """The program of a warm process: it answers one question after the other, and warms up between.
 
 Questions and answers are pickled through a pipe to our own parent; nobody else can write there.
+A question that is overtaken is left where its computation tells of its progress: between two
+chunks of a run, two networks, two depths of a graph. What is inside one of these is finished.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 PATIENCE = 0.3  # seconds without a question, after which it goes on warming up
+OVERTAKEN = "Overtaken by a newer request."
 
 
-def serve(questions: Connection, kind: str) -> None:
+class Overtaken(BaseException):
+    """Nobody waits for this any more; no `except Exception` on the way holds it up."""
+
+
+def serve(questions: Connection, kind: str, overtaken: Any) -> None:
     """Answer until the parent is gone.
 
     Args:
         questions: Where questions come from and answers go to.
         kind: "reader" or "explorer", which decides what is warmed up.
+        overtaken: Shared with the parent: `value` is the number of the question to leave.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     from dynascope.runtime import process
@@ -33,14 +42,30 @@ def serve(questions: Connection, kind: str) -> None:
         try:
             while warming is not None and not questions.poll(PATIENCE):
                 warming = _warmer(warming)
-            name, options = questions.recv()
+            number, name, options = questions.recv()
         except (EOFError, OSError, KeyboardInterrupt):
             process.leave(0)
         try:
-            reply = answered(name, options)
-            questions.send(reply)
+            questions.send(unless_overtaken(number, overtaken, name, options))
         except (BrokenPipeError, OSError):
             process.leave(0)
+
+
+def unless_overtaken(
+    number: int, overtaken: Any, name: str, options: dict[str, Any]
+) -> tuple[str, Any]:
+    """The answer to a question, which is left as soon as `overtaken.value` is its number."""
+    from dynascope.runtime.progress import listening
+
+    def look(*_: Any) -> None:
+        if overtaken.value == number and threading.current_thread() is threading.main_thread():
+            raise Overtaken
+
+    try:
+        with listening(look):
+            return answered(name, options)
+    except Overtaken:
+        return "overtaken", OVERTAKEN
 
 
 def answered(name: str, options: dict[str, Any]) -> tuple[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dynascope.core.errors import bad
-from dynascope.explorers import Choice, Click, Drag, Explorer, Slider, Words, explorers
+from dynascope.explorers import BUDGET, Choice, Click, Drag, Explorer, Slider, Words, explorers
 from dynascope.explorers.moves import name_of
 from dynascope.page.answers.pages import body
 from dynascope.page.drawing import drawn
@@ -41,9 +41,12 @@ def page(name: str) -> dict[str, Any]:
     html = f"""{words(explorer, LiveLinks())}
 <div class="explorer"><form id="moves" class="moves">{_controls(explorer)}
 <p class="controls"><button type="button" id="first">As at first</button></p></form>
-<figure id="shown" aria-live="polite"><p id="numbers" role="status">The first picture is being
-computed.</p><div class="plot" tabindex="0"><div id="chart"></div></div></figure></div>
-<section><h2>In Python</h2><pre><code id="python"></code></pre></section>
+<figure id="shown"><p id="numbers" role="status">The first picture is being computed.</p>
+<p id="cut" class="notice" role="status" hidden></p>
+<div class="plot" tabindex="0" role="group" aria-label="{escaped(explorer.title)}"
+aria-describedby="numbers"><div id="chart"></div></div></figure></div>
+<section><h2>In Python</h2><pre><code id="python"></code></pre>
+<p id="work" class="small"></p></section>
 <script type="application/json" id="about">{about}</script>"""
     return body(explorer.title, html, CARTESIAN, ("explore.js",))
 
@@ -105,8 +108,9 @@ def explore(name: str, values: Any, narrow: bool) -> bytes:
     """What an explorer shows, as JSON."""
     if not isinstance(values, dict) or not all(isinstance(k, str) for k in values):
         raise bad("values", values, "values by name")
-    found = explorers.get(name)(**values)
+    found, work = explorers.get(name).within(BUDGET, values)
     shown = {**drawn(found.chart, narrow), "numbers": found.numbers, "cut": found.cut}
+    shown["work"] = f"{work.total:,} of {BUDGET:,} steps x lanes x size that a picture may take."
     return json.dumps(shown, allow_nan=False, separators=(",", ":")).encode()
 
 

@@ -7,11 +7,14 @@ const chart = document.getElementById("chart");
 const numbers = document.getElementById("numbers");
 const client = crypto.getRandomValues(new Uint32Array(2)).join("-");
 const form = document.getElementById("moves");
+const cut = document.getElementById("cut");
 const LONGEST = 2000; // letters of a value in an address
+const GRACE = 300; // milliseconds that a picture may take before what is moved meanwhile overtakes it
 let values = { ...about.values };
-let busy = false;
-let waiting = false;
-let shown = null;
+let underWay = 0; // number of the newest request that has no picture yet
+let begun = 0;
+let count = 0;
+let later = null;
 
 // --- between a slider's thousand places and its value -----------------------------------------
 
@@ -83,27 +86,43 @@ window.addEventListener("popstate", () => { read(); fill(); ask(); });
 
 // --- asking -----------------------------------------------------------------------------------
 
-// One request at a time: what was moved meanwhile is asked for next, what lies between never.
-async function ask() {
-  if (busy) { waiting = true; return; }
-  busy = true;
+// While a picture comes, what is moved waits for it; a picture that is slow is overtaken.
+function ask() {
+  if (!underWay) send();
+  else if (later === null) later = setTimeout(send, Math.max(0, begun + GRACE - performance.now()));
+}
+
+async function send() {
+  clearTimeout(later);
+  later = null;
+  const mine = underWay = ++count;
+  begun = performance.now();
   chart.classList.add("old");
-  const begun = performance.now();
   try {
     const asked = Object.fromEntries(changed());
-    shown = await post(`/explore/${about.name}`, { values: asked, client, narrow: phone.matches });
-    await draw(chart, shown);
-    numbers.textContent = [...shown.numbers, shown.cut].filter(Boolean).join(" ");
-    numbers.classList.remove("wrong");
+    const found = await post(`/explore/${about.name}`, { values: asked, client, narrow: phone.matches });
+    if (mine !== underWay) return;
+    await draw(chart, found);
+    listen();
+    say(found.numbers.join(" "));
+    cut.textContent = found.cut;
+    cut.hidden = !found.cut;
+    document.getElementById("work").textContent = found.work;
     document.documentElement.dataset.moved = String(1 + Number(document.documentElement.dataset.moved || 0));
     document.documentElement.dataset.took = String(performance.now() - begun);
   } catch (error) {
-    if (error.status !== 409) { numbers.textContent = error.message; numbers.classList.add("wrong"); }
+    if (mine === underWay && error.status !== 409) say(error.message, true);
   }
+  if (mine !== underWay) return;
+  underWay = 0;
   chart.classList.remove("old");
-  busy = false;
   python();
-  if (waiting) { waiting = false; ask(); }
+  if (later !== null) send();
+}
+
+function say(words, wrong = false) {
+  numbers.textContent = words;
+  numbers.classList.toggle("wrong", wrong);
 }
 
 function python() {
@@ -146,8 +165,7 @@ document.getElementById("first").addEventListener("click", () => {
 
 async function take(name, file) {
   if (file.size > 20 * 2 ** 20) {
-    numbers.textContent = "At most 20 MB can be read.";
-    numbers.classList.add("wrong");
+    say("At most 20 MB can be read.", true);
     return;
   }
   values[name] = await file.text();
@@ -169,7 +187,10 @@ for (const area of form.querySelectorAll("[data-drop]")) {
 
 function axis(letter, panel) { return `${letter}axis${panel ? panel + 1 : ""}`; }
 
+let heard = false;
 function listen() {
+  if (heard) return;
+  heard = true;
   for (const drag of about.drags) {
     chart.on("plotly_relayout", (change) => {
       const [x, y] = [axis("x", drag.panel), axis("y", drag.panel)];
@@ -209,4 +230,4 @@ document.addEventListener("reconnected", () => ask());
 phone.addEventListener("change", () => ask());
 read();
 fill();
-ask().then(() => chart.on && listen());
+ask();

@@ -25,9 +25,11 @@ from scipy.integrate import solve_ivp
 
 from dynascope.core.errors import bad
 from dynascope.runtime.compilation_cache import compilation_cache
+from dynascope.runtime.progress import Progress
 from dynascope.theories.swing_by.entry_flow import jacobian_velocity
 
 _MOST_EVALUATIONS = 10_000_000
+_TOLD = 500  # evaluations between two words to whoever listens to progress
 _RAN_AWAY = 1e6
 
 
@@ -106,11 +108,14 @@ def _solve(
     u: np.ndarray, a: np.ndarray, times: np.ndarray, rtol: float, atol: np.ndarray
 ) -> np.ndarray:
     """All lanes (lane, d, width) as one system of scipy's; (lane, time, d, width)."""
-    spent = itertools.count()
+    spent, bar = itertools.count(), Progress("theory", float(times[-1]), enabled=False)
 
-    def slope(_: float, y: np.ndarray) -> np.ndarray:
-        if next(spent) >= _MOST_EVALUATIONS:
+    def slope(now: float, y: np.ndarray) -> np.ndarray:
+        number = next(spent)
+        if number >= _MOST_EVALUATIONS:
             raise _TooLong
+        if number % _TOLD == 0:
+            bar.update(now)
         return weights_velocity(y.reshape(u.shape), a).ravel()
 
     # A first step in units of the fastest rate: rescaled systems take exactly rescaled steps.
