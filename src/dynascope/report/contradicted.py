@@ -1,0 +1,65 @@
+"""Statements that measurements contradict, with their numbers, as a page of Markdown.
+
+`python -m dynascope.runner.contradicted` writes it from what is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dynascope.core.records import Claim, StudyResult
+from dynascope.core.sources import Document
+from dynascope.report.words import expected_words, measured_words
+
+HEAD = """\
+# Contradicted statements
+
+What the documents say and the measurement contradicts: every claim whose verdict is `fails`,
+with what was measured, what was expected, and the case in which the same measurement holds as it
+must, which shows that it can see the phenomenon. Bounds are printed in the document or derived
+from it; readings of our own are left out. `dynascope run STUDY` makes each number anew. Written
+by `python -m dynascope.runner.contradicted` from stored results.
+"""
+
+
+def contradicted(results: Iterable[StudyResult]) -> list[tuple[StudyResult, Claim]]:
+    """The claims of documents that fail, in the order of their ids."""
+    found = [
+        (result, claim)
+        for result in results
+        for claim in result.claims
+        if claim.verdict == "fails" and not claim.exploratory and claim.origin != "ours"
+    ]
+    return sorted(found, key=lambda pair: pair[1].id)
+
+
+def contradicted_page(results: Sequence[StudyResult], documents: Iterable[Document]) -> str:
+    """The page: a section for each document, a row for each claim."""
+    found = contradicted(results)
+    parts = [HEAD]
+    for document in documents:
+        rows = [_row(result, claim) for result, claim in found if _first(claim) == document.handle]
+        if rows:
+            parts += [f"## {document.title} ({document.handle})\n"]
+            parts += [
+                "| statement | measured | expected | holds, as it must |",
+                "|---|---|---|---|",
+            ]
+            parts += [*rows, ""]
+    return "\n".join(parts)
+
+
+def _first(claim: Claim) -> str:
+    """The handle of the document that says it; corrections and derivations begin otherwise."""
+    return claim.source.split()[0]
+
+
+def _row(result: StudyResult, claim: Claim) -> str:
+    control = claim.positive
+    shown = f"{control.statement}: {measured_words(control.measured)}" if control else ""
+    place = f"{claim.source}; `{claim.id}`, scale {result.scale}"
+    cells = (
+        f"{claim.statement} ({place})", f"{claim.quantity} {measured_words(claim.measured)}",
+        expected_words(claim.expected), shown,
+    )  # fmt: skip
+    return "| " + " | ".join(cell.strip().replace("|", r"\|") for cell in cells) + " |"

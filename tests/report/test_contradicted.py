@@ -1,0 +1,41 @@
+"""The page of contradicted statements: only what a document says, with numbers and control."""
+
+from dataclasses import replace
+
+from dynascope.core.records import Claim, Control, Measured
+from dynascope.core.sources import documents
+from dynascope.report.contradicted import contradicted, contradicted_page
+
+from .example import example
+
+PRINTED = Claim(
+    "swing-by/rare", "It is rare | with four.", "yang2025 Fig. 5", Measured(0.5, 0.1, 8, 0.4, 0.6),
+    {"low": None, "high": 0.2}, "fails", Control("no clusters", Measured(0.9, None, 8), "fails"),
+    positive=Control("a planted curve", Measured(0.1, None, 8), "holds"), origin="printed",
+    quantity="Share of seeds.",
+)  # fmt: skip
+
+
+def page(*claims):
+    return contradicted_page([replace(example(), claims=claims)], documents)
+
+
+def test_a_row_has_statement_numbers_and_the_case_in_which_it_holds():
+    said = page(PRINTED)
+    assert said.startswith("# Contradicted statements")
+    (row,) = [line for line in said.splitlines() if "swing-by/rare" in line]
+    for part in (
+        r"It is rare \| with four.", "yang2025 Fig. 5", "Share of seeds. 0.50", "≤ 0.2",
+        "a planted curve: 0.1", "scale laptop",
+    ):  # fmt: skip
+        assert part in row
+    assert "Swing-by" in said or "(yang2025)" in said
+
+
+def test_only_what_a_document_says_and_is_refuted():
+    others = (
+        replace(PRINTED, verdict="holds"), replace(PRINTED, verdict="undecided"),
+        replace(PRINTED, exploratory=True), replace(PRINTED, origin="ours"),
+    )  # fmt: skip
+    assert not contradicted([replace(example(), claims=others)])
+    assert "rare" not in page(replace(PRINTED, source="corrects yang2025 Fig. 5"))
