@@ -10,7 +10,7 @@ import pytest
 from jax import lax
 
 from dynascope.models.denoisers.layers import Affine, GroupNorm, PlaceAttention, doubled, halved
-from dynascope.models.denoisers.picture_convolution import FORM, convolved
+from dynascope.models.denoisers.picture_convolution import FORM, convolved, together
 from dynascope.models.denoisers.schedule import NoiseLevels
 from dynascope.models.transformer.drawing import drawn
 from dynascope.runtime.precision import precision
@@ -21,24 +21,37 @@ def normals(seed, *shape):
     return jnp.asarray(np.random.default_rng(seed).normal(size=shape))
 
 
-# Pictures within one window, and few channels that come out, have ways of their own.
-@pytest.mark.parametrize(("side", "out"), [(5, 4), (5, 3), (2, 4), (1, 4), (3, 2)])
-def test_convolution_is_the_sum_written_out(side, out):
+# Every way that `convolved` has: (side, channels in, channels out).
+WAYS = {
+    "window by window": (6, 4, 18),
+    "two neighbours at a time": (8, 16, 16),
+    "four neighbours at a time": (8, 3, 8),
+    "an odd side, few in": (5, 3, 4),
+    "few out": (5, 5, 3),
+    "fewer out than in": (8, 20, 6),
+    "one matrix, side 2": (2, 3, 4),
+    "one matrix, side 1": (1, 3, 4),
+    "side 3, few out": (3, 3, 2),
+}
+
+
+@pytest.mark.parametrize(("side", "inputs", "out"), WAYS.values(), ids=WAYS)
+def test_convolution_is_the_sum_written_out(side, inputs, out):
     with precision("float64"):
-        x, w = normals(0, 2, side, side, 3), normals(1, 3, 3, 3, out)
+        x, w = normals(0, 2, side, side, inputs), normals(1, 3, 3, inputs, out)
         padded = np.pad(np.asarray(x), ((0, 0), (1, 1), (1, 1), (0, 0)))
         want = sum(
             padded[:, i : i + side, j : j + side] @ np.asarray(w[i, j])
             for i in range(3)
             for j in range(3)
         )
-        assert np.allclose(convolved(x, w), want, rtol=1e-12)
+        assert np.allclose(convolved(x, w), want, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(("side", "out"), [(6, 4), (6, 3), (2, 4)])
-def test_gradients_of_the_convolution_are_those_of_autodiff(side, out):
+@pytest.mark.parametrize(("side", "inputs", "out"), WAYS.values(), ids=WAYS)
+def test_gradients_of_the_convolution_are_those_of_autodiff(side, inputs, out):
     with precision("float64"):
-        x, w = normals(0, 2, side, side, 3), normals(1, 3, 3, 3, out)
+        x, w = normals(0, 2, side, side, inputs), normals(1, 3, 3, inputs, out)
         slope = normals(2, 2, side, side, out)
 
         def plain(x, w):
@@ -47,7 +60,14 @@ def test_gradients_of_the_convolution_are_those_of_autodiff(side, out):
         ours = jax.vjp(convolved, x, w)[1](slope)
         theirs = jax.vjp(plain, x, w)[1](slope)
         for a, b in zip(ours, theirs, strict=True):
-            assert np.allclose(a, b, rtol=1e-10, atol=1e-12)
+            assert np.allclose(a, b, rtol=1e-10, atol=1e-11)
+
+
+def test_neighbours_go_together_only_where_windows_are_narrow():
+    assert together(16, 16, 16) == 2 and together(32, 3, 16) == 4
+    assert together(16, 3, 32) == 2 and together(32, 3, 64) == 1
+    assert together(16, 17, 16) == together(16, 16, 17) == 1
+    assert together(6, 16, 16) == together(5, 3, 4) == 1, "the row has no such pairs"
 
 
 def test_group_norm_is_mean_and_deviation_of_each_group():
