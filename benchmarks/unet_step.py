@@ -1,20 +1,24 @@
 """(d) The U-Net of concept-diffusion: a training step and sampling, against PyTorch.
 
 The peer is the same network in channels-last layout with AdamW, on the same batch of pictures.
-Both run on one core, and processor time is compared, which other work on the machine does not
-change. Also the trap that `models/denoisers/picture_convolution.py` avoids: one convolution with
-its gradients inside a compiled loop, by autodiff and by ours. Peak memory is printed after 5 and
-after 25 steps of training.
+The process is bound to one core before either library starts its threads, as each run of a study
+has one; processor time is compared, the median of interleaved repeats, which other work on the
+machine changes least. Also the trap that `models/denoisers/picture_convolution.py` avoids: one
+convolution with its gradients inside a compiled loop, by autodiff and by ours. Peak memory is
+printed after 5 and after 25 steps of training.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import resource
+import statistics
 import time
 from collections.abc import Callable
 
@@ -35,16 +39,18 @@ from dynascope.tasks import Circles
 
 BATCH, STEPS, SAMPLES, SAMPLING = 64, 5, 32, 20
 
+Work = Callable[[], object]
 
-def cpu_seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Least processor time of a call, after one call that does not count."""
-    work()
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
+
+def cpu_seconds(*works: Callable[[], object], repeats: int = 7) -> list[float]:
+    """Median processor time of each call, taken in turn, after one call that does not count."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(repeats + 1):
+        for work, own in zip(works, times, strict=True):
+            begun = time.process_time()
+            work()
+            own.append(time.process_time() - begun)
+    return [statistics.median(own[1:]) for own in times]
 
 
 class Residual(nn.Module):
@@ -119,8 +125,8 @@ class Peer(nn.Module):
         return self.output(functional.gelu(self.norm(h), approximate="tanh")) + z
 
 
-def ours(channels: tuple[int, ...], task: Circles) -> tuple[float, float]:
-    """Seconds of a training step inside the compiled loop, and of sampling."""
+def ours(channels: tuple[int, ...], task: Circles) -> tuple[Work, Work]:
+    """Training inside the compiled loop, and sampling; both compiled."""
     network = UNet(channels).build(task.input_size, task.output_size)
     params = network.init(jax.random.key(0))
     rule = optax.adamw(1e-3)
@@ -136,7 +142,7 @@ def ours(channels: tuple[int, ...], task: Circles) -> tuple[float, float]:
 
     loop = jax.jit(lambda state, steps: lax.fori_loop(0, steps, step, state))
     state = (params, rule.init(params))
-    trained = cpu_seconds(lambda: jax.block_until_ready(loop(state, STEPS))) / STEPS
+    jax.block_until_ready(loop(state, STEPS))
     short = memory()
     jax.block_until_ready(loop(state, 5 * STEPS))
     print(
@@ -146,10 +152,13 @@ def ours(channels: tuple[int, ...], task: Circles) -> tuple[float, float]:
     sample = jax.jit(
         lambda p: task.generate(network.bind(p), condition, jax.random.key(1), SAMPLING)
     )
-    return trained, cpu_seconds(lambda: jax.block_until_ready(sample(params)))
+    return (
+        lambda: jax.block_until_ready(loop(state, STEPS)),
+        lambda: jax.block_until_ready(sample(params)),
+    )
 
 
-def peer(channels: tuple[int, ...], task: Circles) -> tuple[float, float]:
+def peer(channels: tuple[int, ...], task: Circles) -> tuple[Work, Work]:
     """The same of PyTorch; its pictures are drawn beforehand."""
     torch.set_num_threads(1)
     network = Peer(channels, 4 + COORDINATES).to(memory_format=torch.channels_last)
@@ -171,7 +180,7 @@ def peer(channels: tuple[int, ...], task: Circles) -> tuple[float, float]:
         for _ in range(SAMPLING):
             h = 0.99 * (h - 0.1 * network(h, what[:SAMPLES])) + 0.1 * torch.randn_like(h)
 
-    return cpu_seconds(train) / STEPS, cpu_seconds(sample)
+    return train, sample
 
 
 def one_convolution(side: int, channels: int) -> None:
@@ -182,16 +191,17 @@ def one_convolution(side: int, channels: int) -> None:
     def plain(x: jax.Array, w: jax.Array) -> jax.Array:
         return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=FORM)
 
-    def seconds(way: Callable) -> float:
+    def work(way: Callable) -> Work:
         def step(_: int, state: tuple) -> tuple:
             slopes = jax.grad(lambda x, w: jnp.sin(way(jnp.sin(x), w)).sum(), (0, 1))(*state)
             return jax.tree.map(lambda a, b: a - 1e-4 * b, state, slopes)
 
         loop = jax.jit(lambda state: lax.fori_loop(0, STEPS, step, state))
-        return cpu_seconds(lambda: jax.block_until_ready(loop((x, w)))) / STEPS
+        return lambda: jax.block_until_ready(loop((x, w)))
 
     name = f"(d) convolution and gradients, {side}x{side}x{channels}"
-    line(name, seconds(convolved), "autodiff in a loop", seconds(plain), ">= 5x", 1e-3)
+    own, other = cpu_seconds(work(convolved), work(plain), repeats=3)
+    line(name, own / STEPS, "autodiff in a loop", other / STEPS, ">= 5x", 1e-3)
 
 
 def memory() -> float:
@@ -202,10 +212,12 @@ def memory() -> float:
 def main() -> None:
     task = Circles(side=16)
     for channels in ((16, 32, 64), (32, 64, 128)):
-        (step, sampling), (their_step, their_sampling) = ours(channels, task), peer(channels, task)
+        works = zip(ours(channels, task), peer(channels, task), strict=True)
+        training, sampling = (cpu_seconds(*pair) for pair in works)
         name = "/".join(map(str, channels))
-        line(f"(d) U-Net {name}, training step", step, "PyTorch", their_step, ">= 0.8x", 1e-3)
-        line(f"(d) U-Net {name}, sampling", sampling, "PyTorch", their_sampling, ">= 1.2x", 1e-3)
+        step, theirs = (seconds / STEPS for seconds in training)
+        line(f"(d) U-Net {name}, training step", step, "PyTorch", theirs, ">= 0.8x", 1e-3)
+        line(f"(d) U-Net {name}, sampling", sampling[0], "PyTorch", sampling[1], ">= 1.2x", 1e-3)
     for side, channels in ((16, 16), (8, 32), (4, 64)):  # the slowest operation, level by level
         one_convolution(side, channels)
 
