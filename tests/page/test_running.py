@@ -1,13 +1,16 @@
 """Runs from the page: the form, its errors, growing charts, the queue."""
 
 import asyncio
+import dataclasses
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from dynascope.core.errors import bad
+from dynascope.core.spec import Spec
 from dynascope.page import jobs as running
-from dynascope.page.forms import fields
+from dynascope.page.forms import fields, form
 from dynascope.page.pool import Refused
 from dynascope.store import Store
 from dynascope.studies import studies
@@ -34,6 +37,48 @@ def test_every_field_of_the_form_can_be_set_to_itself(name):
     found = fields(studies.get(name).at("smoke"))
     assert found and all(f.type for f in found)
     check(name, "smoke", {f.path: f.value for f in found})
+
+
+@dataclasses.dataclass(frozen=True)
+class Limited(Spec):
+    """Settings with limits of every wording."""
+
+    seeds: int = 3
+    share: float = 0.5
+    rate: float = 0.1
+    few: int = 2
+    free: float = -5.0
+
+    def check(self):
+        for name, fine, words in (
+            ("seeds", self.seeds >= 1, "a whole number of at least 1"),
+            ("share", 0 <= self.share <= 1, "a number from 0 to 1"),
+            ("rate", self.rate > 0, "a finite number above 0"),
+            ("few", self.few <= 7, "at most 7 of them"),
+        ):
+            if not fine:
+                raise bad(name, getattr(self, name), words)
+
+
+def test_limits_are_those_of_the_spec():
+    found = {f.path: (f.type, f.limits, f.low, f.high) for f in fields(Limited())}
+    assert found == {
+        "seeds": ("int", "a whole number of at least 1", "1", ""),
+        "share": ("float", "a number from 0 to 1", "0", "1"),
+        "rate": ("float", "a finite number above 0", "", ""),
+        "few": ("int", "at most 7 of them", "", "7"),
+        "free": ("float", "", "", ""),
+    }
+    html = form("name", "smoke", ("smoke",), Limited())
+    assert 'type="number" step="any" min="0" max="1" name="share"' in html
+    assert "float, a number from 0 to 1" in html
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_no_study_begins_outside_the_limits_of_its_own_form(name):
+    for f in fields(studies.get(name).at("smoke")):
+        assert not f.low or float(f.low) <= float(f.value), f
+        assert not f.high or float(f.value) <= float(f.high), f
 
 
 def test_the_form_follows_the_scale(port):

@@ -23,17 +23,26 @@ function say(words, wrong = false) {
   says.classList.toggle("wrong", wrong);
 }
 
+// A field that is wrong is shown, marked and said.
+function refuse(field, words) {
+  say(words, true);
+  if (!field) return;
+  field.closest("details").open = true;
+  field.setAttribute("aria-invalid", "true");
+  field.focus();
+}
+
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  for (const field of form.querySelectorAll(".settings input")) field.removeAttribute("aria-invalid");
+  const fields = [...form.querySelectorAll(".settings input")];
+  for (const field of fields) field.removeAttribute("aria-invalid");
+  const beyond = fields.find((field) => !field.checkValidity());
+  if (beyond) { refuse(beyond, `${beyond.name}: ${beyond.validationMessage}`); return; }
   try {
     current = (await post(`/run/${study}`, { scale: form.elements.scale.value, changes: changes() })).id;
     say("It is in the queue.");
   } catch (error) {
-    say(error.message, true);
-    const path = error.message.split(":")[0];
-    const field = [...form.querySelectorAll(".settings input")].find((f) => f.name === path);
-    if (field) { field.setAttribute("aria-invalid", "true"); field.focus(); }
+    refuse(fields.find((field) => field.name === error.message.split(":")[0]), error.message);
   }
 });
 
