@@ -10,6 +10,7 @@ if importlib.util.find_spec("torch") is None:
         "test_callbacks.py",
         "test_checkpoints.py",
         "test_curvature.py",
+        "test_jax_parity.py",
         "test_rules.py",
         "test_undisturbed.py",
     ]

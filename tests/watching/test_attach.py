@@ -152,6 +152,20 @@ def test_an_error_in_a_probe_is_recorded_and_the_loop_goes_on():
         strict(1.0, batch=batch, learning_rate=0.1)
 
 
+def test_after_a_batch_that_is_not_finite_measurements_go_on():
+    """The vectors of the bad batch are no start for the next."""
+    net, loss, (x, y) = made("mlp")
+    watch = dynascope.watch(net, loss, every=1, budget=1e9, preset="full", store=None, strict=True)
+    for inputs in (x, x * np.nan, x):
+        watch(1.0, batch=(inputs, y), learning_rate=0.1)
+    data = watch.dataset()
+    for name in ("sharpness", "critical_learning_rate", "tangent_kernel_norm"):
+        first, bad, last = data[name].values
+        assert np.isnan(bad) and last == pytest.approx(first, rel=1e-2)
+    assert data["sharpness_converged"].values.tolist() == [1, 0, 1]
+    assert (data["sharpness_products"] >= 1).all()
+
+
 class Writer:
     """The call that TensorBoard's SummaryWriter has."""
 

@@ -11,6 +11,7 @@ from torch.func import functional_call
 from dynascope import probes
 from dynascope.watching.attach import adapt
 from dynascope.watching.eigenpairs import top_eigenpair
+from dynascope.watching.spectrum import top_spectrum
 
 from .models import KINDS, made
 
@@ -78,28 +79,11 @@ def test_kernel_is_that_of_the_dense_jacobian_and_of_our_jax_probe():
 
     kernel = np.asarray(probes.tangent_kernel(f, weights, batch[0].numpy()))
     want = np.linalg.eigvalsh(kernel)[::-1][:4]
-    assert [p.value for p in pairs] == pytest.approx(want, rel=1e-4)
+    assert pairs.values == pytest.approx(want, rel=1e-4) and pairs.converged.all()
     top = np.linalg.eigh(kernel)[1][:, -1]
     share = (top @ slope) ** 2 / (slope @ slope)
-    mine = (pairs[0].vector.numpy() @ slope) ** 2 / (slope @ slope)
+    mine = (pairs.vectors[0].numpy() @ slope) ** 2 / (slope @ slope)
     assert mine == pytest.approx(share, rel=1e-3)
-
-
-def test_sharpness_of_torch_and_jax_is_the_same_on_the_same_weights():
-    net, _, (x, _) = made("mlp")
-    y = torch.randn(12, 3)
-    weights = {n: jnp.asarray(p.detach().numpy()) for n, p in net.named_parameters()}
-
-    def f(params, x):
-        hidden = jnp.tanh(x @ params["0.weight"].T + params["0.bias"])
-        return hidden @ params["2.weight"].T + params["2.bias"]
-
-    with adapt(net, torch.nn.MSELoss()).at((x, y)) as point:
-        torchs = point.sharpness(None, 1e-4)
-    mean_square = lambda out, target: jnp.mean((out - target) ** 2)  # noqa: E731
-    with adapt(f, mean_square).at((x.numpy(), y.numpy()), weights) as point:
-        jaxs = point.sharpness(None, 1e-4)
-    assert torchs.value == pytest.approx(jaxs.value, rel=1e-4)
 
 
 def test_outer_product_of_a_linear_model_is_its_weights():
@@ -110,17 +94,22 @@ def test_outer_product_of_a_linear_model_is_its_weights():
     assert found.numpy() == pytest.approx((net.weight.T @ net.weight).detach().numpy(), rel=1e-5)
 
 
+def times(values):
+    """The product with a diagonal matrix."""
+    return lambda v: [values * v[0]]
+
+
 def test_lanczos_restarts_and_finds_the_largest_of_many():
     values = torch.linspace(-5, 1, 300)
     values[17] = 1.05  # close to the next: needs restarts
-    found = top_eigenpair(lambda v: values * v, torch.ones(300), 1e-4, 1000)
+    found = top_eigenpair(times(values), [torch.ones(300)], 1e-4, 1000)
     assert found.products > 16 and found.converged
     assert found.value == pytest.approx(1.05, rel=1e-5)
 
 
 def test_too_few_products_are_a_lower_bound_and_say_so():
     values = torch.linspace(0, 1, 1000)
-    found = top_eigenpair(lambda v: values * v, torch.ones(1000), 1e-8, 6)
+    found = top_eigenpair(times(values), [torch.ones(1000)], 1e-8, 6)
     assert not found.converged and found.value < 1 and found.products <= 6
 
 
@@ -154,29 +143,107 @@ def test_kernel_is_that_of_the_dense_jacobian(kind):
     torch.backends.mha.set_fastpath_enabled(True)
     jacobian = torch.stack(rows)
     want = torch.linalg.eigvalsh(jacobian @ jacobian.T).flip(0)[:3].numpy()
-    assert [p.value for p in found] == pytest.approx(want, rel=1e-4)
+    assert found.values == pytest.approx(want, rel=1e-4) and found.converged.all()
 
 
-def test_convolution_with_batch_norm_is_that_of_our_jax_probe():
-    """The network of `models.convolution` written in jax, batch statistics and all."""
-    import jax
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-5])
+def test_residual_is_that_of_a_product_of_its_own(kind, tolerance):
+    """1e-5 takes restarts; the residual follows from products that were made."""
+    net, loss, batch = made(kind)
+    with adapt(net, loss).at(batch) as point:
+        found = point.sharpness(None, tolerance)
+        image = torch.cat([part.reshape(-1) for part in point.hessian_product(found.vector)])
+    vector = torch.cat([part.reshape(-1) for part in found.vector])
+    rest = float((image - found.value * vector).norm()) / abs(found.value)
+    assert found.residual <= tolerance and found.converged
+    assert found.residual == pytest.approx(rest, rel=0.01, abs=3e-6)
+    assert found.value == pytest.approx(float(vector @ image), rel=1e-4)
 
-    net, loss, (x, y) = made("convolution")
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_residuals_of_the_kernel_are_those_of_products_of_their_own(kind):
+    net, loss, batch = made(kind)
+    with adapt(net, loss).at(batch) as point:
+        found = point.kernel_top(None, 3, 1e-3)
+        images = torch.cat([point.kernel_products(v[None]) for v in found.vectors])
+        again = point.kernel_top(found.vectors, 3, 1e-3)
+    rests = (images - torch.as_tensor(found.values).float()[:, None] * found.vectors).norm(dim=1)
+    assert found.residuals == pytest.approx(rests.numpy() / found.values, rel=0.01, abs=3e-6)
+    assert again.products == 4 and again.converged.all()  # three vectors and dL/df
+
+
+def test_an_operator_that_is_not_symmetric_is_not_certified():
+    """A rotation has no eigenvector: the residual must say so, whatever the estimate would be."""
+    matrix = torch.tensor([[1.0, 5.0], [-5.0, 1.0]])
+    found = top_eigenpair(lambda v: [matrix @ v[0]], [torch.tensor([1.0, 0.3])])
+    assert not found.converged and found.residual > 1
+
+
+def test_a_repeated_eigenvalue_is_found_as_often_as_it_occurs():
+    values = torch.cat([torch.tensor([4.0, 4.0, 4.0]), torch.linspace(-6, 1, 60)])
+    torch.manual_seed(0)
+    found = top_spectrum(lambda v: values * v, torch.randn(5, 63), 5, 1e-4)
+    assert found.values == pytest.approx([4, 4, 4, 1, 1 - 7 / 59], rel=1e-4)
+    assert (found.vectors @ found.vectors.T).numpy() == pytest.approx(np.eye(5), abs=1e-4)
+
+
+def test_a_vector_that_has_overtaken_the_last_one_is_found():
+    """Two networks that share nothing: no product leads from one to the other."""
+    torch.manual_seed(0)
+    net = torch.nn.ModuleList([torch.nn.Linear(40, 20, bias=False) for _ in range(2)])
+    sizes = torch.tensor([1.0, 0.5])
+
+    class Apart(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = net
+
+        def forward(self, x):
+            return torch.cat([part(s * x) for part, s in zip(self.parts, sizes)], 1)
+
+    model = adapt(Apart(), torch.nn.MSELoss(reduction="sum"))
+    batch = torch.randn(16, 40), torch.randn(16, 40)
+    with model.at(batch) as point:
+        before = point.sharpness(None, 1e-2)
+    sizes[:] = torch.tensor([0.5, 1.0])
+    with model.at(batch) as point:
+        after = point.sharpness(before.vector, 1e-2)
+    assert after.value == pytest.approx(before.value, rel=0.02)
+
+
+def test_float64_models_are_measured_in_float64():
+    net, loss, (x, y) = made("mlp")
     with adapt(net, loss).at((x, y)) as point:
-        torchs = point.sharpness(None, 1e-4)
-    weights = {n: jnp.asarray(p.detach().numpy()) for n, p in net.named_parameters()}
+        single = point.sharpness(None, 1e-5).value, point.kernel_top(None, 2, 1e-5).values
+    with adapt(net.double(), loss).at((x.double(), y)) as point:
+        double = point.sharpness(None, 1e-5), point.kernel_top(None, 2, 1e-5)
+    assert double[0].vector[0].dtype == double[1].vectors.dtype == torch.float64
+    assert double[0].value == pytest.approx(single[0], rel=1e-4)
+    assert double[1].values == pytest.approx(single[1], rel=1e-4)
 
-    def f(w, x):
-        h = jax.lax.conv(x, w["0.weight"], (1, 1), "VALID") + w["0.bias"][:, None, None]
-        mean, spread = h.mean((0, 2, 3), keepdims=True), h.var((0, 2, 3), keepdims=True)
-        h = (h - mean) / jnp.sqrt(spread + 1e-5)
-        h = h * w["1.weight"][:, None, None] + w["1.bias"][:, None, None]
-        h = jax.nn.gelu(h, approximate=False).reshape(len(x), -1)
-        return h @ w["5.weight"].T + w["5.bias"]
 
-    def cross_entropy(out, targets):
-        return -jnp.mean(jax.nn.log_softmax(out)[jnp.arange(len(out)), targets])
+def test_a_part_that_cannot_be_mapped_is_gone_through_vector_by_vector():
+    """A function with a backward pass of its own; the kernel of f = 2 W x is 4 x x^T."""
 
-    with adapt(f, cross_entropy).at((x.numpy(), y.numpy()), weights) as point:
-        jaxs = point.sharpness(None, 1e-4)
-    assert torchs.value == pytest.approx(jaxs.value, rel=1e-4)
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(context, slope):
+            return 2 * slope
+
+    class Doubled(torch.nn.Linear):
+        def forward(self, x):
+            return Twice.apply(super().forward(x))
+
+    net, x = Doubled(3, 1, bias=False), torch.randn(6, 3)
+    with adapt(net, torch.nn.MSELoss()).at((x, torch.randn(6, 1))) as point:
+        found = point.kernel_top(None, 2, 1e-4)
+        agop = point.agop()
+    want = np.linalg.eigvalsh(4 * (x @ x.T).numpy())[::-1][:2]
+    assert found.values == pytest.approx(want, rel=1e-4)
+    slope = 2 * net.weight.detach()
+    assert agop.numpy() == pytest.approx((slope.T @ slope).numpy(), rel=1e-5)

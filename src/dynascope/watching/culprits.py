@@ -48,7 +48,7 @@ def _twice(module: torch.nn.Module, inputs: tuple) -> bool:
     try:
         first = torch.autograd.grad((output**2).sum(), wanted, create_graph=True)
         curved = [g for g in first if g.requires_grad]
-        if any(ends_in_error(g) for g in curved):
+        if any(ends_in_error(g.grad_fn) for g in curved):
             return False
         if curved:
             torch.autograd.grad([g.sum() for g in curved], wanted, allow_unused=True)
@@ -57,14 +57,14 @@ def _twice(module: torch.nn.Module, inputs: tuple) -> bool:
     return True
 
 
-def ends_in_error(gradient: torch.Tensor) -> bool:
-    """Whether a part of a gradient's graph refuses to be differentiated.
+def ends_in_error(graph: Any) -> bool:
+    """Whether a part of a gradient's graph, given by its last node, refuses to be differentiated.
 
     torch marks the result of a function that can be differentiated once only by a node that raises.
     Asked for the derivative by certain inputs, it does not go there, and leaves the part out in
     silence: so the graph is looked through instead.
     """
-    waiting, seen = [gradient.grad_fn], set()
+    waiting, seen = [graph], set()
     while waiting:
         node = waiting.pop()
         if node is None or node in seen:

@@ -31,7 +31,8 @@ def charts(record: xr.Dataset, found: list[Finding]) -> tuple[Chart, ...]:
     drawn = {name for names, _, _ in TOGETHER for name in names}
     own = sorted(
         name for name in known - drawn
-        if record[name].dims == ("step",) and not name.endswith("_residual")
+        if record[name].dims == ("step",)
+        and not name.endswith(("_residual", "_products", "_converged"))
         and name not in ("learning_rate", "critical_learning_rate")
     )  # fmt: skip
     rows = [*TOGETHER, *(((name,), name.replace("_", " "), "linear") for name in own)]

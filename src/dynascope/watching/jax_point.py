@@ -1,8 +1,8 @@
 """A jax model at given weights, seen on one batch: what `torch_point` is for torch.
 
-Models of Equinox are called on one sample and mapped over the batch, those of Flax and plain
-functions `apply(params, x)` on the whole batch. Eigenpairs come from the compiled solver of
-`numerics.eigenpairs`; a program is compiled once for each shape of batch.
+Models of Equinox are called on one sample, without dropout, and mapped over the batch; those of
+Flax and plain functions `apply(params, x)` on the whole batch, as they are. Eigenpairs come from
+the compiled solver of `numerics.eigenpairs`; a program is compiled once for each shape of batch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dynascope.core.errors import bad
 from dynascope.numerics.eigenpairs import MAX_PRODUCTS, starts, top_eigenpairs
 from dynascope.numerics.products import hessian_product, kernel_product
 from dynascope.probes.kernels import kernel_pairs
-from dynascope.watching.eigenpairs import Eigenpair
+from dynascope.watching.eigenpairs import TOLERANCE, Eigenpair
+from dynascope.watching.spectrum import Spectrum
 
 
 class JaxModel:
@@ -41,6 +42,7 @@ class JaxModel:
         self.names: list[str] = []
         self.size = 0
         self._last: Any = None
+        self.notes = ["Measured without dropout."] if _has_dropout(self.own) else []
         if self.own is not None:
             self.now(self.own)
 
@@ -59,6 +61,10 @@ class JaxModel:
         leaves = jax.tree_util.tree_leaves_with_path(params)
         if not leaves:
             raise bad("model", type(params).__name__, "a model with parameters to train")
+        for path, leaf in leaves:
+            if not jnp.issubdtype(getattr(leaf, "dtype", jnp.int32), jnp.floating):
+                got = f"{type(leaf).__name__} at {jax.tree_util.keystr(path)}"
+                raise bad("params", got, "a tree of floating arrays", "parameters to train alone")
         self.names = [jax.tree_util.keystr(path) for path, _ in leaves]
         self.size = sum(leaf.size for _, leaf in leaves)
         self._last = params
@@ -68,6 +74,13 @@ class JaxModel:
         """The parameters as they were last given, by name."""
         leaves = jax.tree_util.tree_leaves(self._last)
         return dict(zip(self.names, leaves, strict=True))
+
+    @staticmethod
+    def top_square(matrix: jax.Array, start: Any) -> tuple[float, Any]:
+        """The largest squared singular value of a matrix, and where to start from next time."""
+        begin = jnp.zeros(min(matrix.shape), matrix.dtype) if start is None else start
+        found = _top_square(jnp.asarray(matrix), begin)
+        return float(found.values[0]), found.vectors[0]
 
     @contextmanager
     def at(self, batch: Any, params: Any = None) -> Iterator[JaxPoint]:
@@ -126,7 +139,9 @@ class JaxPoint:
         # Zeros stand for no start: with None the second measurement would compile anew.
         begin = jnp.zeros_like(self.gradient) if start is None else start
         found = _hessian_top(self._owner, tolerance, self._params, self._batch, begin, scaling)
-        return _pairs(found)[0]
+        value, residual = float(found.values[0]), float(found.residuals[0])
+        products, converged = int(found.products[0]), bool(found.converged[0])
+        return Eigenpair(value, found.vectors[0], residual, products, converged)
 
     @cached_property
     def output_gradient(self) -> jax.Array:
@@ -137,18 +152,21 @@ class JaxPoint:
         """Plain numbers as a vector of the outputs' kind."""
         return jnp.asarray(numbers, self.output_gradient.dtype)
 
-    def kernel_product(self, u: jax.Array) -> jax.Array:
-        """K u = J J^T u for the tangent kernel of the batch's outputs."""
-        return _kernel_product(self._owner, self._params, self._batch, u)
+    def kernel_products(self, block: jax.Array) -> jax.Array:
+        """K u = J J^T u for every row u, K the tangent kernel of the batch's outputs."""
+        return _kernel_products(self._owner, self._params, self._batch, block)
 
-    def kernel_top(self, starts: Any, count: int, tolerance: float) -> list[Eigenpair]:
-        """The largest eigenvalues of the tangent kernel of the batch."""
+    def kernel_top(self, starts: Any, count: int, tolerance: Any) -> Spectrum:
+        """The largest eigenvalues of the tangent kernel; the smallest tolerance is for all."""
         outputs = jax.eval_shape(self._owner.outputs, self._params, self._batch[0])
         count = min(count, outputs.size)
         blank = jnp.zeros((count, outputs.size), outputs.dtype)
-        warm = blank if starts is None else jnp.stack(starts)
-        found = _kernel_top(self._owner, count, tolerance, self._params, self._batch, warm)
-        return _pairs(found)
+        warm = blank if starts is None else starts
+        least = float(np.min(tolerance))
+        found = _kernel_top(self._owner, count, least, self._params, self._batch, warm)
+        values, residuals = np.asarray(found.values), np.asarray(found.residuals)
+        products, converged = int(found.products.sum()), np.asarray(found.converged)
+        return Spectrum(values, found.vectors, residuals, products, converged)
 
     def agop(self) -> jax.Array | None:
         """The average over the batch of (df/dx)^T (df/dx): inputs x inputs; None for tokens."""
@@ -161,6 +179,13 @@ class JaxPoint:
 def _loss_and_gradient(owner: JaxModel, params: Any, batch: Any) -> tuple[jax.Array, jax.Array]:
     loss, gradient = jax.value_and_grad(owner.objective)(params, batch)
     return loss, jax.flatten_util.ravel_pytree(gradient)[0]
+
+
+@jax.jit
+def _top_square(matrix: jax.Array, warm: jax.Array) -> Any:
+    wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+    begin = starts(1, len(wide), wide.dtype, warm[None])
+    return top_eigenpairs(lambda v: wide @ (v @ wide), begin, tolerance=TOLERANCE)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -184,8 +209,8 @@ def _kernel_top(
 
 
 @partial(jax.jit, static_argnums=0)
-def _kernel_product(owner: JaxModel, params: Any, batch: Any, u: jax.Array) -> jax.Array:
-    return kernel_product(lambda p: owner.outputs(p, batch[0]), params)(u)
+def _kernel_products(owner: JaxModel, params: Any, batch: Any, block: jax.Array) -> jax.Array:
+    return jax.lax.map(kernel_product(lambda p: owner.outputs(p, batch[0]), params), block)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -202,14 +227,11 @@ def _agop(owner: JaxModel, params: Any, x: jax.Array) -> jax.Array:
     return flat.T @ flat / len(x)
 
 
-def _pairs(found: Any) -> list[Eigenpair]:
-    fields = (found.values, found.vectors, found.residuals, found.products, found.converged)
-    values, vectors, residuals, products, converged = fields
-    plain = (np.asarray(f) for f in (values, residuals, products, converged))
-    return [
-        Eigenpair(float(v), vectors[i], float(r), int(p), bool(c))
-        for i, (v, r, p, c) in enumerate(zip(*plain, strict=True))
-    ]
+def _has_dropout(module: Any) -> bool:
+    import equinox as eqx
+
+    of_kind = lambda part: isinstance(part, eqx.nn.Dropout)  # noqa: E731
+    return any(of_kind(part) for part in jax.tree.leaves(module, is_leaf=of_kind))
 
 
 def _apply(model: Any) -> tuple[Any, Callable]:
@@ -217,7 +239,7 @@ def _apply(model: Any) -> tuple[Any, Callable]:
     import equinox as eqx
 
     if isinstance(model, eqx.Module):
-        return model, lambda module, x: jax.vmap(module)(x)
+        return model, lambda module, x: jax.vmap(eqx.nn.inference_mode(module))(x)
     if hasattr(model, "apply") and hasattr(model, "init"):  # Flax
         return None, model.apply
     if isinstance(model, tuple) and len(model) == 2 and all(callable(f) for f in model):

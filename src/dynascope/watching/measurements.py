@@ -6,7 +6,8 @@ numbers for all of them. Vectors found last are the starts of the next search.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,7 +19,11 @@ from dynascope.watching.rules import UpdateRule
 
 PRESETS = ("light", "standard", "full")
 KERNEL_COUNT, DRIFT_VECTORS = 5, 4
-DENSE = 200  # rows from which on a whole spectrum takes longer than Lanczos
+# Residuals of the kernel's spectrum: its norm like every eigenvalue, those below it more roughly;
+# a value's own error is of second order in them.
+KERNEL_TOLERANCES = (TOLERANCE, *[5 * TOLERANCE] * (KERNEL_COUNT - 1))
+SAMPLES = 16  # of a batch, for kernels and outer products: their cost grows with outputs
+CERTIFICATE = ("residual", "products", "converged")  # beside every eigenvalue
 TOP_SPACE = 1  # eigenvectors of the kernel that count as its top eigenspace
 
 
@@ -71,25 +76,27 @@ class CriticalRate:
         self._both = both
         self._plain = self._scaled = None
         values = ("sharpness", "scaled_sharpness", "critical_learning_rate", "rate_over_critical")
-        residuals = ("sharpness_residual", "critical_learning_rate_residual")
-        self.names: dict[str, tuple[str, ...]] = dict.fromkeys((*values, *residuals), ())
+        certified = ("sharpness", "critical_learning_rate")
+        beside = [f"{name}_{what}" for name in certified for what in CERTIFICATE]
+        self.names: dict[str, tuple[str, ...]] = dict.fromkeys((*values, *beside), ())
 
     def measure(self, now: Now) -> dict[str, Any]:
         """NaN stands for what was not measured."""
         row: dict[str, Any] = dict.fromkeys(self.names, np.nan)
         if now.scaling is None or self._both:
             found = now.point.sharpness(self._plain, TOLERANCE)
-            self._plain = found.vector
-            row["sharpness"], row["sharpness_residual"] = found.value, found.residual
+            self._plain = _next_start(found)
+            row["sharpness"] = found.value
+            row |= _certificate("sharpness", found)
         if now.scaling is not None:
             found = now.point.sharpness(self._scaled, TOLERANCE, now.scaling)
-            self._scaled = found.vector
+            self._scaled = _next_start(found)
             row["scaled_sharpness"] = found.value
         elif now.rule.preconditioned:  # no second moments yet
             return row
-        row["critical_learning_rate_residual"] = found.residual
+        row |= _certificate("critical_learning_rate", found)
         limit = now.rule.limit
-        row["critical_learning_rate"] = limit / found.value if found.value > 0 else np.inf
+        row["critical_learning_rate"] = np.inf if found.value <= 0 else limit / found.value
         row["rate_over_critical"] = now.rate * max(found.value, 0.0) / limit
         return row
 
@@ -98,116 +105,127 @@ class UpdateRanks:
     """Stable rank |W - W_0|_F^2 / |W - W_0|_2^2 of the change of every weight matrix.
 
     Kernels of convolutions count as matrices of outputs x everything else. NaN where nothing has
-    changed yet, and where a run has diverged: those have no rank.
+    changed yet, and where a run has diverged: those have no rank. W_0 is the weight at the start
+    of watching; where the model is a function of jax, at the first measurement.
     """
 
     def __init__(self, weights: dict[str, Any]) -> None:
-        self.weights = [name for name, w in weights.items() if _matrix_shape(w) is not None]
-        self._first = {name: _copy(weights[name]) for name in self.weights}
+        self.weights: list[str] = []
+        self._first: dict[str, Any] = {}
+        self._starts: dict[str, Any] = {}
         self.names: dict[str, tuple[str, ...]] = {"update_stable_rank": ("weight",)}
+        self._begin(weights)
+
+    def _begin(self, weights: dict[str, Any]) -> None:
+        self.weights += [name for name, w in weights.items() if _matrix_shape(w) is not None]
+        self._first = {name: _copy(weights[name]) for name in self.weights}
 
     def measure(self, now: Now) -> dict[str, Any]:
         """One rank per matrix."""
-        ranks = [self._rank(w, self._first[name]) for name, w in self._matrices(now)]
+        weights = now.model.weights()
+        if not self.weights:  # a function of jax: its weights come with the calls
+            self._begin(weights)
+        ranks = [self._rank(now.model, name, weights[name]) for name in self.weights]
         return {"update_stable_rank": np.array(ranks)}
 
-    def _matrices(self, now: Now) -> list[tuple[str, Any]]:
-        weights = now.model.weights()
-        return [(name, weights[name]) for name in self.weights]
-
-    @staticmethod
-    def _rank(weight: Any, first: Any) -> float:
-        change = (weight - first).reshape(weight.shape[0], -1)
-        change = np.asarray(change.float().cpu() if hasattr(change, "cpu") else change)
-        if not change.any() or not np.isfinite(change).all():
+    def _rank(self, model: Any, name: str, weight: Any) -> float:
+        change = (weight - self._first[name]).reshape(weight.shape[0], -1)
+        squares = float((change * change).sum())
+        if not 0 < squares < np.inf:
             return float("nan")
-        wide = change if change.shape[0] <= change.shape[1] else change.T
-        squares = (wide @ wide.T).astype(np.float64)
-        return float(np.trace(squares) / _largest(squares))
+        top, self._starts[name] = model.top_square(change, self._starts.get(name))
+        return squares / top
 
 
 class Kernel:
-    """Top of the batch's tangent kernel, the share of dL/df in it, and the kernel's drift.
+    """Top of the tangent kernel, the share of dL/df in it, and the kernel's drift.
 
-    `top_space_share` is |P dL/df|^2 / |dL/df|^2 for the projection P on the top eigenvector; for
-    a squared error that is the share of the loss. `kernel_drift` is |K - K_0| / |K_0| on the first
-    batch, estimated from products with a few fixed random vectors.
+    All on the first `SAMPLES` samples of the batch. `top_space_share` is |P dL/df|^2 / |dL/df|^2
+    for the projection P on the top eigenvector; for a squared error that is the share of the
+    loss. `kernel_drift` is |K - K_0| / |K_0| on samples of the first batch, estimated from
+    products with a few fixed random vectors.
     """
 
     def __init__(self) -> None:
         self._starts: Any = None
         self._first: tuple[Any, Any, Any] | None = None
+        norm, spectrum = "tangent_kernel_norm", "tangent_kernel_spectrum"
         self.names: dict[str, tuple[str, ...]] = {
-            "tangent_kernel_spectrum": ("rank",),
-            "tangent_kernel_norm": (),
-            "tangent_kernel_norm_residual": (),
+            spectrum: ("rank",),
+            f"{spectrum}_residual": ("rank",),
+            f"{spectrum}_converged": ("rank",),
+            **dict.fromkeys((norm, *(f"{norm}_{what}" for what in CERTIFICATE)), ()),
             "top_space_share": (),
             "kernel_drift": (),
         }
 
     def measure(self, now: Now) -> dict[str, Any]:
         """All of them; the spectrum is padded with NaN for tiny batches."""
-        starts = self._starts if self._fits(now) else None
-        pairs = now.point.kernel_top(starts, KERNEL_COUNT, TOLERANCE)
-        self._starts = [pair.vector for pair in pairs]
-        spectrum = np.full(KERNEL_COUNT, np.nan)
-        spectrum[: len(pairs)] = [pair.value for pair in pairs]
-        slope = now.point.output_gradient
+        with few(now) as point:
+            starts = self._starts if self._fits(point) else None
+            found = point.kernel_top(starts, KERNEL_COUNT, KERNEL_TOLERANCES)
+            slope = point.output_gradient
+        self._starts = found.vectors if np.isfinite(found.values).all() else None
         total = float((slope**2).sum())
-        inside = sum(float((pair.vector * slope).sum()) ** 2 for pair in pairs[:TOP_SPACE])
+        inside = sum(float((v * slope).sum()) ** 2 for v in found.vectors[:TOP_SPACE])
         return {
-            "tangent_kernel_spectrum": spectrum,
-            "tangent_kernel_norm": pairs[0].value,
-            "tangent_kernel_norm_residual": pairs[0].residual,
+            "tangent_kernel_spectrum": _padded(found.values),
+            "tangent_kernel_spectrum_residual": _padded(found.residuals),
+            "tangent_kernel_spectrum_converged": _padded(found.converged),
+            "tangent_kernel_norm": float(found.values[0]),
+            "tangent_kernel_norm_residual": float(found.residuals[0]),
+            "tangent_kernel_norm_products": float(found.products),
+            "tangent_kernel_norm_converged": float(found.converged[0]),
             "top_space_share": inside / total if total else np.nan,
             "kernel_drift": self._drift(now),
         }
 
-    def _fits(self, now: Now) -> bool:
-        sizes = self._starts and len(self._starts[0])
-        return bool(sizes) and sizes == len(now.point.output_gradient)
+    def _fits(self, point: Any) -> bool:
+        return self._starts is not None and self._starts.shape[1] == len(point.output_gradient)
 
     def _drift(self, now: Now) -> float:
         if self._first is None:
-            size = len(now.point.output_gradient)
-            random = np.random.default_rng(0).standard_normal((DRIFT_VECTORS, size))
-            vectors = [now.point.like_outputs(row) for row in random]
-            images = [now.point.kernel_product(v) for v in vectors]
-            self._first = now.batch, vectors, images
+            with few(now) as point:
+                size = len(point.output_gradient)
+                random = np.random.default_rng(0).standard_normal((DRIFT_VECTORS, size))
+                vectors = point.like_outputs(random)
+                images = point.kernel_products(vectors)
+            self._first = first_samples(now.batch), vectors, images
             return 0.0
         batch, vectors, images = self._first
         with now.model.at(batch, now.params) as point:
-            changes = [point.kernel_product(v) - old for v, old in zip(vectors, images)]
-        square = lambda parts: sum(float((part**2).sum()) for part in parts)  # noqa: E731
-        return (square(changes) / square(images)) ** 0.5
+            changes = point.kernel_products(vectors) - images
+        return float((changes**2).sum() / (images**2).sum()) ** 0.5
 
 
 class Features:
-    """Cosine between the average gradient outer product on the batch and a target.
+    """Cosine between the average gradient outer product and a target.
+
+    The average is over the first `SAMPLES` samples of the batch.
 
     Args:
         target: A matrix inputs x inputs; the first measurement by default.
     """
 
     def __init__(self, target: Any = None) -> None:
-        self._target = None if target is None else np.asarray(target, np.float64)
+        self._target = None if target is None else np.asarray(target, np.float32)
         self.names: dict[str, tuple[str, ...]] = {"agop_alignment": ()}
 
     def measure(self, now: Now) -> dict[str, Any]:
         """NaN where one of the matrices is zero, and for tokens: there is no such cosine."""
-        found = now.point.agop()
+        with few(now) as point:
+            found = point.agop()
         if found is None:
             return {"agop_alignment": np.nan}
-        found = np.asarray(found.cpu() if hasattr(found, "cpu") else found, np.float64)
+        found = np.asarray(found.cpu() if hasattr(found, "cpu") else found, np.float32)
         if self._target is None:
             self._target = found
         if self._target.shape != found.shape:
             raise BadInput(
                 f"target: got {self._target.shape}, expected {found.shape}, inputs x inputs"
             )
-        norms = np.linalg.norm(found) * np.linalg.norm(self._target)
-        cosine = (found * self._target).sum() / norms if norms else np.nan
-        return {"agop_alignment": float(cosine)}
+        norms = float(np.linalg.norm(found)) * float(np.linalg.norm(self._target))
+        return {"agop_alignment": float(np.vdot(found, self._target)) / norms if norms else np.nan}
 
 
 class Own:
@@ -236,14 +254,64 @@ def preset(name: str, model: Any, target: Any = None) -> list[Measurement]:
     return found
 
 
-def _largest(matrix: np.ndarray) -> float:
-    """The largest eigenvalue of a symmetric matrix; by Lanczos where all of them would be slow."""
-    if len(matrix) < DENSE:
-        return float(np.linalg.eigvalsh(matrix)[-1])
-    from scipy.sparse.linalg import eigsh
+@contextmanager
+def few(now: Now) -> Iterator[Any]:
+    """The model on the first `SAMPLES` samples of the batch, at the weights of now."""
+    part = first_samples(now.batch)
+    if part is now.batch:
+        yield now.point
+    else:
+        with now.model.at(part, now.params) as point:
+            yield point
 
-    start = matrix.sum(1) + matrix.diagonal()  # no random numbers of the loop's are used up
-    return float(eigsh(matrix, 1, which="LA", v0=start, tol=1e-6, return_eigenvectors=False)[0])
+
+def first_samples(batch: Any) -> Any:
+    """The first `SAMPLES` samples of a batch as a copy; small batches themselves.
+
+    Samples lie along the first axis of the first array; other arrays of that length go with it.
+
+    Example:
+        >>> x, y = first_samples((np.ones((64, 3)), [np.ones(64), np.ones(5)]))
+        >>> x.shape, y[0].shape, y[1].shape
+        ((16, 3), (16,), (5,))
+    """
+    lengths = [len(leaf) for leaf in _arrays(batch) if getattr(leaf, "ndim", 0)]
+    if not lengths or lengths[0] <= SAMPLES:
+        return batch
+
+    def cut(part: Any) -> Any:
+        if isinstance(part, Mapping):
+            return {key: cut(item) for key, item in part.items()}
+        if isinstance(part, tuple | list):
+            return type(part)(cut(item) for item in part)
+        if not getattr(part, "ndim", 0) or len(part) != lengths[0]:
+            return part
+        return part[:SAMPLES].detach().clone() if hasattr(part, "detach") else part[:SAMPLES].copy()
+
+    return cut(batch)
+
+
+def _arrays(batch: Any) -> list[Any]:
+    if isinstance(batch, Mapping):
+        return _arrays(list(batch.values()))
+    if isinstance(batch, tuple | list):
+        return [leaf for part in batch for leaf in _arrays(part)]
+    return [batch]
+
+
+def _next_start(found: Any) -> Any:
+    """The vector to start from next time; none where a run has left finite numbers."""
+    return found.vector if np.isfinite(found.value) else None
+
+
+def _certificate(name: str, found: Any) -> dict[str, float]:
+    return {f"{name}_{what}": float(getattr(found, what)) for what in CERTIFICATE}
+
+
+def _padded(numbers: Any) -> np.ndarray:
+    full = np.full(KERNEL_COUNT, np.nan)
+    full[: len(numbers)] = numbers
+    return full
 
 
 def _matrix_shape(weight: Any) -> tuple[int, int] | None:

@@ -20,11 +20,21 @@ MEANINGS = {
     "critical_learning_rate": "Learning rate at which a step of this rule overshoots.",
     "rate_over_critical": "Learning rate over the critical one.",
     "update_stable_rank": "Squared singular values of a weight's change over the largest.",
-    "tangent_kernel_spectrum": "Largest eigenvalues of the tangent kernel of the batch.",
-    "tangent_kernel_norm": "Largest eigenvalue of the tangent kernel of the batch.",
-    "top_space_share": "Share of dL/df in the top eigenspace of the tangent kernel.",
-    "kernel_drift": "Change of the tangent kernel on the first batch, relative to the start.",
-    "agop_alignment": "Cosine of the gradient outer product with a target or its first value.",
+    "tangent_kernel_spectrum": "Largest eigenvalues of the tangent kernel of the batch's outputs, "
+    "of its first 16 samples.",
+    "tangent_kernel_norm": "Largest eigenvalue of the tangent kernel of the batch's outputs, of "
+    "its first 16 samples.",
+    "top_space_share": "Share of dL/df in the top eigenspace of that tangent kernel.",
+    "kernel_drift": "Change of the tangent kernel on samples of the first batch, relative to the "
+    "start.",
+    "agop_alignment": "Cosine of the gradient outer product on those samples with a target or its "
+    "first value.",
+}
+# Beside every eigenvalue; a value that has not converged is a lower bound.
+CERTIFICATES = {
+    "residual": "|A v - value v| / |value| of the eigenvalue.",
+    "products": "Products that the eigenvalue took; of the whole spectrum, for a kernel.",
+    "converged": "1 where the residual is small enough, 0 where products ran out.",
 }
 
 
@@ -47,8 +57,8 @@ class Rows:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the dense columns so far; a metric that comes later adds one."""
-        return tuple(self._dense)
+        """What there is so far: a metric adds one, and so do weights that come with the calls."""
+        return (*self._dense, *map(str, self._coords.get("weight", ())))
 
     def add(self, step: int, numbers: dict[str, float], measured: dict[str, Any] | None) -> None:
         """One step more."""
@@ -84,4 +94,7 @@ class Rows:
         data = xr.Dataset(found, coords=coords)
         for name in MEANINGS.keys() & found.keys():
             data[name].attrs["long_name"] = MEANINGS[name]
+        for name in found:
+            if (ending := name.rpartition("_")[2]) in CERTIFICATES and name in self._axes:
+                data[name].attrs["long_name"] = CERTIFICATES[ending]
         return data

@@ -13,15 +13,20 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
+from torch.autograd.graph import get_gradient_edge
 from torch.func import functional_call
 
 from dynascope.core.errors import BadInput, bad
 from dynascope.watching.culprits import ends_in_error, first_without_second_derivative
-from dynascope.watching.eigenpairs import Eigenpair, top_eigenpair
+from dynascope.watching.eigenpairs import TOLERANCE, Eigenpair, Vector, length, top_eigenpair
+from dynascope.watching.pullbacks import NUMBERS, pull
 from dynascope.watching.quiet import has_dropout, undisturbed, widened
+from dynascope.watching.spectrum import Spectrum, top_spectrum
 
 LARGEST_AGOP = 4096  # inputs; the matrix has their square
+CHANCES = 4096  # random numbers in a start that is known
 
 
 class TorchModel:
@@ -50,6 +55,21 @@ class TorchModel:
         """The parameters as they are now, by name, not copied."""
         return {name: self.module.get_parameter(name).detach() for name in self.names}
 
+    @staticmethod
+    def top_square(matrix: torch.Tensor, start: Any) -> tuple[float, Any]:
+        """The largest squared singular value of a matrix, and where to start from next time.
+
+        The search begins at the sum of the columns, and later at the last vector with a tenth of
+        that: whatever has overtaken it has a share there.
+        """
+        wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+        wide = wide.float()
+        begin = wide.sum(1) + wide[:, 0]
+        if start is not None:
+            begin = start + 0.1 * begin / begin.norm().clamp_min(1e-30)
+        found = top_eigenpair(lambda v: [wide @ (v[0] @ wide)], [begin], TOLERANCE)
+        return found.value, None if found.vector is None else found.vector[0]
+
     @contextmanager
     def at(self, batch: Any, params: Any = None) -> Iterator[TorchPoint]:
         """The model on a batch; `params` is for models without weights of their own."""
@@ -76,8 +96,8 @@ class TorchModel:
     def check_second_derivative(self, point: TorchPoint) -> None:
         """Raise, naming the module, if a part of the model cannot be differentiated twice."""
         try:
-            point.hessian_product(torch.ones(self.size, device=self.device))
-            once = ends_in_error(point.gradient)
+            point.hessian_product(list(self.weights().values()))
+            once = not point.twice_differentiable
         except RuntimeError:
             once = True
         if once:
@@ -130,26 +150,40 @@ class TorchPoint:
         return float(self._loss.detach())
 
     @cached_property
-    def gradient(self) -> torch.Tensor:
-        """The gradient as one vector, part of a graph, so that it can be differentiated."""
+    def _slopes(self) -> tuple[torch.Tensor, list[Any]]:
+        """The gradient's length, and for each parameter the place in the graph where it leaves.
+
+        Products need that place alone, so the gradient itself is not kept.
+        """
         found = torch.autograd.grad(
             self._loss, tuple(self._params.values()), create_graph=True, allow_unused=True
         )
-        return _vector(found, self._params)
+        parts = [g.detach().norm() for g in found if g is not None]
+        edges = [get_gradient_edge(g) if g is not None and g.requires_grad else None for g in found]
+        return torch.stack(parts).norm(), edges
 
     @property
     def gradient_norm(self) -> float:
-        """Its length."""
-        return float(self.gradient.detach().norm())
+        """Length of the gradient."""
+        return float(self._slopes[0])
 
-    def hessian_product(self, v: torch.Tensor) -> torch.Tensor:
-        """H v for the Hessian H of the loss on the batch."""
-        if not self.gradient.requires_grad:
-            return torch.zeros_like(v)
-        found = torch.autograd.grad(
-            self.gradient, tuple(self._params.values()), v, retain_graph=True, allow_unused=True
-        )
-        return _vector(found, self._params).detach()
+    @property
+    def twice_differentiable(self) -> bool:
+        """Whether every part of the gradient's graph can be differentiated."""
+        return not any(ends_in_error(edge.node) for edge in self._slopes[1] if edge is not None)
+
+    def hessian_product(self, v: Vector) -> Vector:
+        """H v for the Hessian H of the loss on the batch; vectors are lists like the parameters."""
+        params = tuple(self._params.values())
+        used = [(e, part) for e, part in zip(self._slopes[1], v, strict=True) if e is not None]
+        if not used:
+            return [torch.zeros_like(p) for p in params]
+        edges, parts = zip(*used, strict=True)
+        found = torch.autograd.grad(edges, params, parts, retain_graph=True, allow_unused=True)
+        return [
+            torch.zeros_like(p) if g is None else g.contiguous()
+            for g, p in zip(found, params, strict=True)
+        ]
 
     def sharpness(
         self, start: Any, tolerance: float, scaling: torch.Tensor | None = None
@@ -157,21 +191,41 @@ class TorchPoint:
         """The largest eigenvalue of H, or of D^(1/2) H D^(1/2) for a positive `scaling` D.
 
         Args:
-            start: The last vector, or None for a random one.
+            start: The last vector, which is used up; None for a random one.
             tolerance: Largest residual that counts as converged.
             scaling: One number per parameter: rates over preconditioner.
 
         Returns:
             The eigenpair with its residual.
         """
-        root = None if scaling is None else scaling.sqrt()
+        params = list(self._params.values())
+        if scaling is None:
+            return top_eigenpair(self.hessian_product, self._begin(start), tolerance)
+        sizes = [p.numel() for p in params]
+        root = [r.view_as(p) for r, p in zip(scaling.sqrt().split(sizes), params, strict=True)]
 
-        def multiply(v: torch.Tensor) -> torch.Tensor:
-            return (
-                self.hessian_product(v) if root is None else root * self.hessian_product(root * v)
-            )
+        def multiply(v: Vector) -> Vector:
+            found = self.hessian_product([r * part for r, part in zip(root, v, strict=True)])
+            return [part.mul_(r) for r, part in zip(root, found, strict=True)]
 
-        return top_eigenpair(multiply, self._start(start, self._owner.size), tolerance)
+        return top_eigenpair(multiply, self._begin(start), tolerance)
+
+    def _begin(self, last: Vector | None) -> Vector:
+        """Where the search for the sharpness starts: chance, or the last vector.
+
+        The last vector, if it is still an eigenvector, would never let another one be seen that
+        has overtaken it: in place it is given a tenth of chance, at some thousand places. What
+        leads by little can still be missed, as `numerics.eigenpairs.starts` says.
+        """
+        if last is None:
+            return [torch.randn_like(p) for p in self._params.values()]
+        stride = -(-self._owner.size // CHANCES)
+        places = [part.view(-1)[::stride] for part in last]
+        drawn = [torch.randn_like(place) for place in places]
+        chance = length(drawn)
+        for place, new in zip(places, drawn, strict=True):
+            place.add_(new, alpha=0.1 / chance)
+        return last
 
     @cached_property
     def output_gradient(self) -> torch.Tensor:
@@ -180,42 +234,49 @@ class TorchPoint:
         return found.reshape(-1)
 
     @cached_property
-    def _pullback(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """(v, J^T v) as a graph that is linear in v: its transpose is the product with J."""
+    def _pullback(self) -> tuple[list[torch.Tensor], torch.Tensor, list[torch.Tensor]]:
+        """Parameters that outputs use, v, and J^T v for them as a graph that is linear in v."""
         v = torch.zeros_like(self._outputs, requires_grad=True)
-        found = torch.autograd.grad(
-            self._outputs, tuple(self._params.values()), v, create_graph=True, allow_unused=True
-        )
-        return v, _vector(found, self._params)
+        params = tuple(self._params.values())
+        found = torch.autograd.grad(self._outputs, params, v, create_graph=True, allow_unused=True)
+        used = [(p, g) for p, g in zip(params, found, strict=True) if g is not None]
+        return [p for p, _ in used], v, [g for _, g in used]
 
-    def kernel_product(self, u: torch.Tensor) -> torch.Tensor:
-        """K u = J J^T u for the tangent kernel of the batch's outputs."""
-        pulled = torch.autograd.grad(
-            self._outputs, tuple(self._params.values()), u.reshape(self._outputs.shape),
-            retain_graph=True, allow_unused=True,
-        )  # fmt: skip
-        v, image = self._pullback
-        (found,) = torch.autograd.grad(image, v, _vector(pulled, self._params), retain_graph=True)
-        return found.reshape(-1)
+    def kernel_products(self, block: torch.Tensor) -> torch.Tensor:
+        """K u = J J^T u for every row u, K the tangent kernel: J is J^T transposed."""
+        params, v, pulling = self._pullback
+        many = max(1, NUMBERS // self._owner.size)
+        found = []
+        for part in block.reshape(-1, *self._outputs.shape).split(many):
+            pulled = pull([self._outputs], params, [part])
+            found += pull(pulling, [v], pulled)
+        return torch.cat(found).reshape(block.shape)
 
     def like_outputs(self, numbers: Any) -> torch.Tensor:
         """Plain numbers as a vector of the outputs' kind."""
         like = self._outputs
         return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)
 
-    def kernel_top(self, starts: Any, count: int, tolerance: float) -> list[Eigenpair]:
-        """The largest eigenvalues of the tangent kernel, each orthogonal to those before."""
-        pairs: list[Eigenpair] = []
+    def kernel_top(self, starts: Any, count: int, tolerance: Any) -> Spectrum:
+        """The largest eigenvalues of the tangent kernel, searched from `starts` and dL/df.
+
+        Args:
+            starts: The last vectors, or None for random ones.
+            count: How many, at most.
+            tolerance: Largest residual that counts as converged; one number, or one for each.
+
+        Returns:
+            The pairs; fewer where there are fewer outputs.
+        """
         size = self._outputs.numel()
-        for i in range(min(count, size)):
-            known = [pair.vector for pair in pairs]
-
-            def multiply(v: torch.Tensor, known: list = known) -> torch.Tensor:
-                return _without(known, self.kernel_product(_without(known, v)))
-
-            begin = _without(known, self._start(None if starts is None else starts[i], size))
-            pairs.append(top_eigenpair(multiply, begin, tolerance))
-        return pairs
+        asked = np.broadcast_to(tolerance, count)[:size]
+        count = len(asked)
+        if starts is None:
+            starts = torch.randn(count, size, dtype=self._outputs.dtype, device=self._owner.device)
+        slope = self.output_gradient
+        useful = count < size and bool(slope.any()) and bool(slope.isfinite().all())
+        guard = [slope[None]] if useful else []
+        return top_spectrum(self.kernel_products, torch.cat([starts, *guard]), count, asked)
 
     def agop(self) -> torch.Tensor | None:
         """The average over the batch of (df/dx)^T (df/dx): inputs x inputs; None for tokens."""
@@ -230,33 +291,14 @@ class TorchPoint:
         x = x.detach().requires_grad_()
         outputs, _ = self._owner.call(self._params, self._fixed, (x, self._batch[1]))
         rows = outputs.reshape(len(x), -1)
-        total = x.new_zeros((inputs, inputs))
-        for column in range(rows.shape[1]):
-            (found,) = torch.autograd.grad(rows[:, column].sum(), x, retain_graph=True)
-            flat = found.reshape(len(x), -1)
-            total += flat.T @ flat / len(x)
-        return total
-
-    def _start(self, start: Any, size: int) -> torch.Tensor:
-        like = self._outputs
-        drawn = torch.randn(size, dtype=torch.float32, device=like.device)
-        drawn = drawn / drawn.norm()
-        # A tenth of chance finds a vector that has overtaken the known one.
-        return drawn if start is None else start / start.norm() + 0.1 * drawn
-
-
-def _vector(parts: Any, params: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Gradients as one vector; zeros for parameters that the loss does not use."""
-    return torch.cat([
-        (torch.zeros_like(p) if g is None else g).reshape(-1)
-        for g, p in zip(parts, params.values(), strict=True)
-    ])
-
-
-def _without(known: list[torch.Tensor], v: torch.Tensor) -> torch.Tensor:
-    for vector in known:
-        v = v - (vector @ v) * vector
-    return v
+        columns = torch.eye(rows.shape[1], dtype=rows.dtype, device=rows.device)
+        many = max(1, NUMBERS // (len(x) * max(inputs, len(columns))))
+        slopes = [
+            pull([rows], [x], [part[:, None].expand(-1, *rows.shape)])[0].reshape(-1, inputs)
+            for part in columns.split(many)
+        ]
+        together = torch.cat(slopes)
+        return together.T @ together / len(x)
 
 
 def _flat(batch: Any) -> list:

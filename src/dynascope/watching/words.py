@@ -37,6 +37,12 @@ def summary(record: xr.Dataset) -> str:
             "",
             f"Critical rate: {record.attrs['critical_rate_of']}; residual at most {worst}.",
         ]
+        _, converged = measured(record, "critical_learning_rate_converged")
+        if missed := int((converged == 0).sum()):
+            lines.append(
+                f"{missed} of {len(converged)} searches ended before they converged: there the "
+                "critical rate is an upper bound."
+            )
     for finding in diagnose(record):
         first, last = finding.steps
         lines += ["", f"{finding.kind.capitalize()} (steps {first} to {last}): {finding.sentence}"]
