@@ -80,7 +80,15 @@ def test_speed_is_the_slope_and_its_decay_the_rate():
 def test_means_leave_out_what_cannot_be_read():
     values = np.array([[[1, 0, 1], [1, 1, 1], [0, 0, 0]]], bool)
     readable = np.array([[[1, 1, 0], [0, 0, 0], [1, 0, 0]]], bool)
-    assert means_of(values, readable).tolist() == [[0.5, 0.5, 0.0]]
+    assert np.array_equal(means_of(values, readable), [[0.5, np.nan, 0.0]], equal_nan=True)
+
+
+def test_a_network_whose_last_pictures_cannot_be_read_has_no_order():
+    good = planted((0.2, 0.6))
+    concepts, readable = good.concepts.copy(), good.readable.copy()
+    concepts[0, -1], readable[0, -1] = np.nan, 0.0
+    ratios = log_ratios(Paths(good.steps, concepts, readable))
+    assert np.isnan(ratios[0]) and np.allclose(ratios[1:], log_ratios(good)[1:])
 
 
 def test_paths_of_one_readable_checkpoint_do_not_break():

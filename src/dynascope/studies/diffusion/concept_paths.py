@@ -31,7 +31,8 @@ class Paths(NamedTuple):
     def smooth(self) -> np.ndarray:
         """The coordinates, smoothed along the checkpoints where enough samples are readable.
 
-        Before the first such checkpoint they are those of the first one.
+        Before the first such checkpoint they are those of the first one. All are NaN where the
+        last checkpoint has no readable sample.
         """
         found = np.empty_like(self.concepts)
         for seed, path in enumerate(self.concepts):
@@ -51,8 +52,8 @@ def crossings(paths: Paths) -> np.ndarray:
     """Step at which each coordinate has passed one half for good, (seed, 2).
 
     The last upward crossing: noise early in training and a swing do not count. A coordinate that
-    ends below one half has infinity; one that was above from the first readable checkpoint on has
-    that checkpoint.
+    ends below one half or cannot be read has infinity; one that was above from the first readable
+    checkpoint on has that checkpoint.
 
     Example:
         >>> path = np.array([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]])
@@ -64,6 +65,8 @@ def crossings(paths: Paths) -> np.ndarray:
     smooth = paths.smooth()
     found = np.full((len(smooth), 2), np.inf)
     for seed, path in enumerate(smooth):
+        if np.isnan(path).any():
+            continue
         for concept in (0, 1):
             below = np.flatnonzero(path[:, concept] < 0.5)
             start = int(below[-1]) if below.size else paths.first_readable(seed)

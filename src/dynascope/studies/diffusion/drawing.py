@@ -34,7 +34,7 @@ def swing_mark(paths: Paths, group: int) -> Points:
     """Where the mean path is farthest ahead in one concept."""
     mean = paths.smooth().mean(0)
     lead = mean[:, 0] - mean[:, 1]
-    at = int(np.abs(lead).argmax())
+    at = int(np.nan_to_num(np.abs(lead)).argmax())  # NaN where a seed cannot be read
     return Points([mean[at, 0]], [mean[at, 1]], f"lead {abs(lead[at]):.2f}", group=group)
 
 

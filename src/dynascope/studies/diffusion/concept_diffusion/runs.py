@@ -158,13 +158,14 @@ class Sheets(NamedTuple):
 
 
 def means_of(values: np.ndarray, readable: np.ndarray) -> np.ndarray:
-    """Mean over the readable pictures; of the step before where there is none, 0 at first."""
+    """Mean over the readable pictures, (seed, step); NaN where there is none.
+
+    Example:
+        >>> means_of(np.array([[[1, 0], [1, 1]]]), np.array([[[True, True], [False, False]]]))
+        array([[0.5, nan]])
+    """
     counts = readable.sum(-1)
-    found = (values * readable).sum(-1) / np.maximum(counts, 1)
-    for step in range(found.shape[1]):
-        before = found[:, step - 1] if step else 0.0
-        found[:, step] = np.where(counts[:, step], found[:, step], before)
-    return found
+    return np.where(counts > 0, (values * readable).sum(-1) / np.maximum(counts, 1), np.nan)
 
 
 def sheets_of(s: Settings, run: Run) -> Sheets:
