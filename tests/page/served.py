@@ -32,6 +32,8 @@ class Direct:
     def __init__(self):
         self._turn = threading.Lock()
         self.reader = self.explorer = self
+        self.ready = threading.Event()
+        self.ready.set()
 
     async def ask(self, question, /, client="", **options):
         def one():

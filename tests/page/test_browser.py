@@ -62,10 +62,10 @@ def move(page, name, place):
 
 
 def test_one_pass(monkeypatch, tmp_path):
-    """Gallery, explorer with slider, link, back, record with its step slider; no error."""
+    """Explorer with slider, link, back, records searched and compared, step slider; no error."""
     needs_browser()
     monkeypatch.setenv("DYNASCOPE_HOME", str(tmp_path))
-    record = put_run()
+    record, _ = put_run("alpha", number=1), put_run("beta", number=2)
     with serving() as port, tab(port) as page:
         page.goto(f"{page.base}/explore/balance?learning_rate=1.1")
         wait_moved(page, 1)
@@ -90,6 +90,16 @@ def test_one_pass(monkeypatch, tmp_path):
         page.wait_for_function(
             "document.querySelectorAll('figcaption')[2].textContent.includes('step 5')"
         )
+        page.goto(f"{page.base}/records")
+        for box in page.locator("input[name=id]").all():
+            box.check()
+        page.get_by_role("button", name="Compare two").click()
+        page.wait_for_selector("#both-0 .main-svg")
+        page.goto(f"{page.base}/records")
+        page.locator("input[name=search]").fill("alpha")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_function("location.search.includes('search=alpha')")
+        assert page.locator("input[name=id]").count() == 1
         assert page.wrong == []
 
 
@@ -99,6 +109,18 @@ def server(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     with command(home, "--port", "0") as (port, process, _):
         yield port, process, home
+
+
+@pytest.mark.slow
+def test_the_gallery_is_there_at_once_as_it_was_seen_last(tmp_path):
+    needs_browser()
+    for words in ("being loaded", "As it was seen last"):
+        with command(tmp_path, "--port", "0") as (port, _, _), tab(port) as page:
+            answer = page.goto(page.base)
+            assert answer.status == 200 and words in answer.text()
+            page.wait_for_selector("#waiting", state="detached")
+            page.wait_for_selector('.card[href="/studies/swing-by"]')
+            assert page.wrong == []
 
 
 @pytest.mark.slow
@@ -213,14 +235,14 @@ def test_a_port_that_is_taken_and_a_store_that_changes(tmp_path):
         record = put_run(home=tmp_path)
         with tab(first) as page:
             page.goto(f"{page.base}/records")
-            assert record in page.locator("main").text_content()
+            page.wait_for_selector(f'[data-forget="{record}"]')
             other = page.context.new_page()
             other.on("dialog", lambda dialog: dialog.accept())
             other.goto(f"http://127.0.0.1:{second}/records")
             other.locator(f'[data-forget="{record}"]').click()
             other.wait_for_function("!document.querySelector('[data-forget]')")
-            answer = page.goto(f"{page.base}/records/{record}")
-            assert answer.status == 404
+            with page.expect_response(lambda r: r.status == 404):
+                page.goto(f"{page.base}/records/{record}")
             assert "unknown record" in page.locator("main").text_content()
         process.send_signal(signal.SIGINT)
         assert f"port {first} is taken" in process.stderr.read()

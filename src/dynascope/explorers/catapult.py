@@ -15,11 +15,12 @@ from dynascope.explorers.explorer import Explored, explorer
 from dynascope.explorers.moves import Choice, Slider
 from dynascope.models import MLP
 from dynascope.probes import Loss, TangentKernelNorm
+from dynascope.report.headline import largest_rise
 from dynascope.runtime.progress import Progress
 from dynascope.studies.catapult.panels import DIGITS, critical_rate, two
 from dynascope.studies.catapult.panels import Panel as Network
 
-STEPS = 40
+STEPS, RISE = 40, 0.01  # a rise by this share of the highest loss is a catapult
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,10 @@ def catapult(s: Settings) -> Explored:
     kernel = run["tangent_kernel_norm"].values
     if bool(run["diverged"]):
         words = ("It diverges.",)
-    elif loss.max() > 1.01 * loss[0]:
-        words = (f"A catapult: the loss goes from {loss[0]:.3g} up to {loss.max():.3g} and down to "
-                 f"{loss[-1]:.3g}; the kernel falls to {kernel[-1] / kernel[0]:.2f} of its "
-                 "size.",)  # fmt: skip
+    elif (found := largest_rise(loss)) and loss[found[1]] - loss[found[0]] > RISE * loss.max():
+        low, high = (f"{loss[i]:.3g} at step {steps[i]}" for i in found)
+        words = (f"A catapult: the loss rises from {low} to {high} and ends at {loss[-1]:.3g}; the "
+                 f"kernel ends at {kernel[-1] / kernel[0]:.2f} of its size.",)  # fmt: skip
     else:
         words = (f"The loss falls from {loss[0]:.3g} to {loss[-1]:.3g}; the kernel ends at "
                  f"{kernel[-1] / kernel[0]:.2f} of its size.",)  # fmt: skip

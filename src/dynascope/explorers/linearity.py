@@ -85,7 +85,7 @@ def linearity(s: Settings) -> Explored:
     slopes = [np.polyfit(np.log(widths), np.log(v).mean(axis=1), 1)[0] for v in (norms, gaps)]
     words = (f"Slopes over the width: Hessian norm {slopes[0]:.2f}, departure {slopes[1]:.2f}; "
              "-0.5 is predicted for the norm.",)  # fmt: skip
-    chart = Chart("linearity", "Closer to linear when wider", words[0],
+    chart = Chart("linearity", "Distance from linear, by width", words[0],
                   (panel(norms, "Hessian norm"),
                    panel(gaps, "distance from the linear model")))  # fmt: skip
     data = xr.Dataset(

@@ -70,7 +70,7 @@ def rank_staircase(s: Settings) -> Explored:
         "vanishing start at " + ", ".join(f"{1 / b:.3g}" for b in target) + ".",
     )
     chart = Chart(
-        "rank-staircase", "Entries appear one by one", words[0],
+        "rank-staircase", "Entries and loss", words[0],
         (Panel((*entries, *marks), "entries", "time / log(1 / start)", "u v"),
          Panel((Line(times, flow.losses[0], "loss", group=0),
                 Line(times, stairs, "limit", "theory", 0)),

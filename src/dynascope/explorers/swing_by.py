@@ -81,7 +81,7 @@ def swing_by(s: Settings) -> Explored:
     )
     words = (f"The test loss goes from {loss[0]:.3g} to {loss[-1]:.3g}. {rise(loss, times)}",)
     chart = Chart(
-        "swing-by", "Swing-by", words[0],
+        "swing-by", "Output and test loss", words[0],
         (Panel(plane, "output at the test point", "first concept", "second concept", equal=True),
          Panel(both_lines(times, loss, lost, "test loss"), "test loss", "gradient-flow time",
                "test loss")),

@@ -44,6 +44,7 @@ class Worker:
         self._start()
 
     def _start(self) -> None:
+        self.ready.clear()
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._overtaken = context.RawValue(ctypes.c_longlong, 0)

@@ -29,6 +29,7 @@ from dynascope.page.jobs import Jobs
 from dynascope.page.pool import Refused
 from dynascope.page.safety import LARGEST_BODY, Guard
 from dynascope.page.shell import asset, live_page
+from dynascope.page.waiting import before, remember
 from dynascope.report.html.parts import escaped
 
 HEARTBEAT = 20.0  # seconds between two signs of life of an event stream
@@ -69,52 +70,67 @@ class Site:
             Route(path, f, methods=["POST"]) for path, f in post.items()
         ]
 
-    async def _page(self, question: str, **options: Any) -> Response:
+    def _early(self, request: Request) -> bool:
+        """Whether somebody would look at nothing until the studies are loaded."""
+        reads = "text/html" in request.headers.get("accept", "")
+        return reads and not self.pool.reader.ready.is_set() and "x-wait" not in request.headers
+
+    async def _page(self, request: Request, question: str, **options: Any) -> Response:
+        if self._early(request):
+            return self._whole(before(question))
         found = await self.pool.reader.ask(question, **options)
+        if question == "gallery":
+            await asyncio.to_thread(remember, found["html"])
+        return self._whole(found)
+
+    def _whole(self, found: dict[str, Any]) -> Response:
         text = live_page(found, self.token).encode()
         return Response(gzip.compress(text, 1), media_type="text/html", headers={
             "content-encoding": "gzip", "cache-control": "no-store"})  # fmt: skip
 
     async def gallery(self, request: Request) -> Response:
         """All studies."""
-        return await self._page("gallery")
+        return await self._page(request, "gallery")
 
     async def study(self, request: Request) -> Response:
         """A study."""
-        return await self._page("study", name=_name(request), record=_text(request, "record"))
+        return await self._page(
+            request, "study", name=_name(request), record=_text(request, "record")
+        )
 
     async def document(self, request: Request) -> Response:
         """A document."""
-        return await self._page("document", handle=_name(request))
+        return await self._page(request, "document", handle=_name(request))
 
     async def explorers(self, request: Request) -> Response:
         """All explorers."""
-        return await self._page("explorers")
+        return await self._page(request, "explorers")
 
     async def explorer(self, request: Request) -> Response:
         """An explorer."""
-        return await self._page("explorer", name=_name(request))
+        return await self._page(request, "explorer", name=_name(request))
 
     async def records(self, request: Request) -> Response:
         """The list of records."""
         return await self._page(
-            "records", search=_text(request, "search"), kind=_text(request, "kind"),
+            request, "records", search=_text(request, "search"), kind=_text(request, "kind"),
             study=_text(request, "study"), sort=_text(request, "sort") or "newest",
             first=_number(request, "first", 0, 10**9),
         )  # fmt: skip
 
     async def record(self, request: Request) -> Response:
         """A record; that of a study is shown on the study's page."""
+        if self._early(request):
+            return self._whole(before("record"))
         found = await self.pool.reader.ask("record", name=_name(request))
         if "study" in found:
             return RedirectResponse(f"/studies/{found['study']}?record={found['record']}", 303)
-        return Response(live_page(found, self.token), media_type="text/html",
-                        headers={"cache-control": "no-store"})  # fmt: skip
+        return self._whole(found)
 
     async def compare(self, request: Request) -> Response:
         """Two records."""
         names = [_checked(n) for n in request.query_params.getlist("id")]
-        return await self._page("compare", names=names, narrow=_narrow(request))
+        return await self._page(request, "compare", names=names, narrow=_narrow(request))
 
     async def thumbnail(self, request: Request) -> Response:
         """The small picture of a study."""
@@ -291,8 +307,9 @@ async def _refused(request: Request, error: Exception) -> Response:
         status, line = error.status_code, error.detail
     if "text/html" not in request.headers.get("accept", "") or request.method == "POST":
         return JSONResponse({"error": line}, status)
-    html = f'<h1>{status}</h1>\n<p class="notice">{escaped(line)}</p>'
-    page = live_page({"title": "Not shown", "html": html, "charts": "", "scripts": []}, "")
+    title = "Not found" if status == 404 else "Not shown"
+    html = f'<h1>{title} ({status})</h1>\n<p class="notice">{escaped(line)}</p>'
+    page = live_page({"title": title, "html": html, "charts": "", "scripts": []}, "")
     return Response(page, status, media_type="text/html")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 import socket
 import sys
@@ -13,7 +12,7 @@ from collections.abc import Callable
 import uvicorn
 
 from dynascope.core.errors import bad
-from dynascope.page.pool import Pool, Refused
+from dynascope.page.pool import Pool
 from dynascope.page.safety import LOOPBACK
 from dynascope.page.server import application
 
@@ -77,14 +76,14 @@ async def _serve(
         server_header=False, timeout_graceful_shutdown=2, h11_max_incomplete_event_size=32_768,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    opening = asyncio.create_task(_open(pool, link)) if open_browser else None
+    opening = asyncio.create_task(_open(server, link)) if open_browser else None
     await server.serve(sockets=[bound])
     if opening:
         opening.cancel()
 
 
-async def _open(pool: Pool, link: str) -> None:
-    """Open the page once there is something to see: the first answer waits for the imports."""
-    with contextlib.suppress(Refused):
-        await pool.reader.ask("explorers")
+async def _open(server: uvicorn.Server, link: str) -> None:
+    """Open the page once it can be asked for."""
+    while not server.started:
+        await asyncio.sleep(0.02)
     await asyncio.to_thread(webbrowser.open, link)

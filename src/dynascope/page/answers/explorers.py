@@ -76,15 +76,15 @@ def _controls(explorer: Explorer) -> str:
         if isinstance(move, Drag | Click):
             continue
         name = name_of(move.path)
-        label = f'<label for="{name}">{escaped(move.words)}</label>'
+        unit = f" ({escaped(move.unit)})" if isinstance(move, Slider) and move.unit else ""
+        label = f'<label for="{name}">{escaped(move.words)}{unit}</label>'
         if isinstance(move, Slider):
-            unit = f" {escaped(move.unit)}" if move.unit else ""
             whole = isinstance(values[name], int)
             parts.append(f"""<div class="move">{label}
 <input type="range" id="{name}" data-name="{name}" data-low="{move.low}" data-high="{move.high}"
 data-scale="{move.scale}" data-whole="{"yes" if whole else ""}" min="0" max="1000" step="1">
 <input type="number" data-number="{name}" min="{move.low}" max="{move.high}"
-step="{1 if whole else "any"}" aria-label="{escaped(move.words)}, as a number">{unit}</div>""")
+step="{1 if whole else "any"}" aria-label="{escaped(move.words)}, as a number"></div>""")
         elif isinstance(move, Choice):
             options = "".join(f'<option value="{escaped(json.dumps(o))}">{escaped(o)}</option>'
                               for o in move.options)  # fmt: skip

@@ -107,7 +107,9 @@ async function send() {
     say(found.numbers.join(" "));
     cut.textContent = found.cut;
     cut.hidden = !found.cut;
-    document.getElementById("work").textContent = found.work;
+    const long = changed().some(([, value]) => String(value).length > LONGEST);
+    document.getElementById("work").textContent = found.work
+      + (long ? ` The address does not hold a text of more than ${LONGEST} letters.` : "");
     document.documentElement.dataset.moved = String(1 + Number(document.documentElement.dataset.moved || 0));
     document.documentElement.dataset.took = String(performance.now() - begun);
   } catch (error) {
