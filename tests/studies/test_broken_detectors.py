@@ -31,12 +31,14 @@ from dynascope.studies.nodes import Computation, Function, Missing, Node, RunNod
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
 # Those in which every detector has been broken and nothing was decided; the others are run by hand.
 SEEN = (
-    "balance", "first-steps", "graph-pairs", "jacobian-stages", "matrix-factorization",
-    "multiple-descent", "neuron-balance", "noise-avoidance", "noisy-recall", "period-two",
-    "quadratic-map", "quadratic-multi", "quartic-orbits", "rank-assumptions", "rank-proof",
-    "rooted-classes", "sim-failure", "sim-order", "sim-separation", "sim-slowdown",
-    "single-neuron", "topological-order", "tree-counting", "vector-diffusion",
-    "walk-counting",
+    "agop-batch-size", "association-first", "associative-memory", "balance", "catapult-batch",
+    "catapult-gd", "catapult-multiple", "catapult-sgd", "first-steps", "graph-pairs",
+    "jacobian-stages", "matrix-factorization", "mnist-edge", "multiple-descent", "neuron-balance",
+    "noise-avoidance", "noisy-recall", "period-two", "quadratic-general", "quadratic-map",
+    "quadratic-multi", "quartic-orbits", "rank-assumptions", "rank-proof", "rank-staircase",
+    "recall-parts", "rooted-classes", "sim-failure", "sim-order", "sim-separation",
+    "sim-slowdown", "single-neuron", "swing-by", "swing-by-width", "synthetic-ioi",
+    "topological-order", "tree-counting", "vector-diffusion", "walk-counting",
 )  # fmt: skip
 
 # Claims that a broken choice of records leaves decided, and why no case of theirs can tell.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dynascope.core.records import Measured
 from dynascope.studies.measures import share
@@ -92,3 +93,11 @@ def test_entries_of_rows_of_ones_are_one():
 
 def test_the_peak_falls_faster_the_farther_the_signals_are_apart():
     assert abs(width.exponent(IdentityMapping((1.0, 2.0), (0.0, 0.0))) - 3 / 8) < 1e-9
+
+
+@pytest.mark.parametrize(("crossing", "off"), [(0.53, 0.0), (0.59, 0.06), (0.5, 0.03)])
+def test_critical_correlations_are_measured_from_the_one_that_is_stated(crossing, off):
+    rise = width.runs.SMALL_RISE * (1 + (np.array(width.CORRELATIONS) - crossing))
+    losses = np.stack([np.ones_like(rise), 0 * rise + 0.5, 0.5 + rise], axis=-1)
+    run = {"test_loss": xr.DataArray(losses[:, None], dims=("start", "seed", "step"))}
+    assert abs(width.from_critical(run, slice(None)).value - off) < 1e-6

@@ -43,11 +43,6 @@ def taken(run: Run) -> list[int]:
     return ends
 
 
-def diverged(run: Run, seed: int) -> bool:
-    """Whether a seed leaves finite numbers."""
-    return not bool(np.isfinite(run["loss"].values[seed]).all())
-
-
 def matched(run: Run, of: str) -> Measured | Missing:
     """Match rate of rises and batches past their critical rate, mean over seeds with rises."""
     critical, change = run["batch_critical_rate"].values[:, 1:], rises(run, of)
@@ -71,9 +66,9 @@ def told(run: Run, of: str) -> str:
 
 def never_rises(run: Run, of: str) -> Measured:
     """Share of seeds whose loss rises on no step; one that diverges has risen."""
-    change = rises(run, of)
-    return share([bool((change[i, :end] <= 0).all()) and not diverged(run, i)
-                  for i, end in enumerate(taken(run))])  # fmt: skip
+    change, finite = rises(run, of), np.isfinite(run["loss"].values).all(axis=1)
+    fell = [bool((change[i, :end] <= 0).all()) for i, end in enumerate(taken(run))]
+    return share(finite & np.array(fell))
 
 
 OPPOSITE = "planted: rises on the other batches only"

@@ -23,6 +23,11 @@ class Facts(NamedTuple):
     settled: np.ndarray  # lowest and highest fit once the bound has begun
 
 
+def not_below(across: np.ndarray, bound: np.ndarray) -> int:
+    """How many are not below their bound; what is no number is below none."""
+    return int((~(across < bound)).sum())
+
+
 def _least(factors: np.ndarray) -> float:
     """The smallest factor; not a number where there is no step to look at."""
     return float(factors.min()) if factors.size else float("nan")
@@ -43,7 +48,7 @@ def facts(strengths: np.ndarray, sizes: np.ndarray, angles: np.ndarray, steps: i
     fit = states.fit[np.isfinite(bound)]
     return Facts(
         int(np.isfinite(bound).sum()),
-        int((~(states.across < bound)).sum()),  # what is no number is below no bound
+        not_below(states.across, bound),
         (states.across / bound).max(axis=1),
         float((neuron.first_stage_bound(size) - lasts).min()),
         _least(states.fit[1:][inside] / states.fit[:-1][inside]),

@@ -177,7 +177,7 @@ study.claim(
     "For any number of items the noise's singular value stays below the signal's, so that a "
     "truncation to rank N - 1 removes it.",
     THEOREM, largest, at_most(1.0, "printed"), on=runs.spectra["many"],
-    fails_on=case("planted: the limit (N - 1) / sqrt(N + 1)", runs.limits),
+    fails_on=case("planted: the limit (N - 1) / sqrt(N + 1)", runs.spectra["limits"]),
     holds_on=case("N = 2 and N = 3", runs.spectra["few"]), partner="largest-for-many",
     note="The thesis calls N = 2 easy to extend. At time 1e12, N = 4 to 30.",
 )  # fmt: skip
@@ -187,7 +187,7 @@ study.claim(
     chen2025("Theorem 4.3", how="corrects"), lambda r: exact(float(r.min()), 1e-6),
     at_least(1.0, "derived"), on=runs.spectra["many"],
     fails_on=case("N = 2 and N = 3", runs.spectra["few"]),
-    holds_on=case("planted: the limit (N - 1) / sqrt(N + 1)", runs.limits),
+    holds_on=case("planted: the limit (N - 1) / sqrt(N + 1)", runs.spectra["limits"]),
     partner="smallest-for-any-number",
     measures="Smallest ratio of the noise's to the signal's singular value.",
 )  # fmt: skip
@@ -213,7 +213,7 @@ study.claim(
     chen2025("Theorem 4.3"), highest, at_most(-1e-3, "derived"),
     on=runs.ten_items["noise and part of the signal"],
     fails_on=case("nothing is cut", runs.ten_items["nothing"]),
-    holds_on=case("the noise direction alone is removed", runs.ten_items["signal only"]),
+    holds_on=case("two items cut to rank 1, which is the signal", runs.ten_items["two items"]),
     partner="ten-items-removed",
 )  # fmt: skip
 study.claim(

@@ -15,6 +15,7 @@ from dynascope.models import AssociativeMemory
 from dynascope.probes import TruncatedLoss
 from dynascope.studies.study import Study
 from dynascope.tasks import NoisyLabels
+from dynascope.theories.recall import associative_memory as theory
 from dynascope.theories.recall.associative_memory import Loss, associative_memory, pure_loss
 from dynascope.theories.recall.truncation import late_noise
 from dynascope.theories.recall.two_items import TwoItems, late_constant, two_items
@@ -129,20 +130,24 @@ def full_matrix(s: Settings, flows: dict[str, dict[float, TwoItems]]) -> dict[st
 
 @study.finding
 def spectra(s: Settings) -> dict[str, np.ndarray]:
-    """The noise's singular value over the signal's at time 1e12, by number of items and noise."""
-    found = np.array([[_ratio(n, a) for a in NOISES] for n in ITEMS])
-    few = np.array([n <= 3 for n in ITEMS])
-    return {"few": found[few], "many": found[~few]}
+    """The noise's singular value over the signal's at time 1e12, by number of items and noise.
+
+    Planted: the ratio of the limit, (N - 1) / sqrt(N + 1), from N = 4 on.
+    """
+    memories = {n: [associative_memory(n, a, 1e12) for a in NOISES] for n in ITEMS}
+    found = {n: [_ratio(memory) for memory in own] for n, own in memories.items()}
+    limits = [
+        [_ratio(memory._replace(noise=(n - 1) / np.sqrt(n + 1) * memory.signal)) for memory in own]
+        for n, own in memories.items() if n > 3
+    ]  # fmt: skip
+    return {
+        "few": np.array([own for n, own in found.items() if n <= 3]),
+        "many": np.array([own for n, own in found.items() if n > 3]),
+        "limits": np.array(limits),
+    }
 
 
-@study.finding
-def limits(s: Settings) -> np.ndarray:
-    """Planted: the ratios in the limit of late times, (N - 1) / sqrt(N + 1), from N = 4 on."""
-    return np.array([(n - 1) / np.sqrt(n + 1) for n in ITEMS if n > 3])
-
-
-def _ratio(items: int, noise: float) -> float:
-    memory = associative_memory(items, noise, 1e12)
+def _ratio(memory: theory.AssociativeMemory) -> float:
     return float(memory.noise / memory.signal)
 
 
@@ -186,8 +191,9 @@ def ten_items(s: Settings) -> dict[str, np.ndarray]:
     full = pure_loss(memory, "all")
     return {
         "signal only": pure_loss(memory, "signal") - full,
-        "noise and part of the signal": _cut(10, 0.3, times) - full,
-        "nothing": np.zeros(len(times)),
+        "noise and part of the signal": _cut(10, 9, times) - full,
+        "nothing": _cut(10, 10, times) - full,
+        "two items": _cut(2, 1, times) - pure_loss(associative_memory(2, 0.3, times), "all"),
     }
 
 
@@ -197,15 +203,15 @@ def one_less(s: Settings, ten_items: dict[str, np.ndarray]) -> np.ndarray:
     return ten_items["nothing"] - 1
 
 
-def _cut(items: int, noise: float, times: np.ndarray) -> np.ndarray:
-    """Mean clean loss over items after an SVD of the dense matrix is cut to rank N - 1."""
-    memory = associative_memory(items, noise, times)
+def _cut(items: int, rank: int, times: np.ndarray) -> np.ndarray:
+    """Mean clean loss over items after an SVD of the dense matrix is cut to a rank; noise 0.3."""
+    memory = associative_memory(items, 0.3, times)
     losses = []
     for s, b in zip(memory.signal, memory.offset, strict=True):
         w = np.vstack([s * (np.eye(items) - 1 / items), np.zeros(items)])
         w += b * np.append(np.ones(items), -items)[:, None]
         u, d, vt = np.linalg.svd(w, full_matrices=False)
-        logits = (u[:, : items - 1] * d[: items - 1]) @ vt[: items - 1]
+        logits = (u[:, :rank] * d[:rank]) @ vt[:rank]
         logs = logits - np.log(np.exp(logits).sum(0))
         losses.append(-np.diagonal(logs[:items]).mean())
     return np.array(losses)
