@@ -29,7 +29,7 @@ def test_a_row_has_statement_numbers_and_the_case_in_which_it_holds():
         "a planted curve: 0.1", "scale laptop",
     ):  # fmt: skip
         assert part in row
-    assert "Swing-by" in said or "(yang2025)" in said
+    assert "(yang2025)" in said and said.endswith("1 studies: `swing-by` (laptop).\n")
 
 
 def test_only_what_a_document_says_and_is_refuted():

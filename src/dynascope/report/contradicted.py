@@ -46,6 +46,8 @@ def contradicted_page(results: Sequence[StudyResult], documents: Iterable[Docume
                 "|---|---|---|---|",
             ]
             parts += [*rows, ""]
+    behind = sorted(f"`{result.study}` ({result.scale})" for result in results)
+    parts += ["## What it rests on\n", f"{len(behind)} studies: {', '.join(behind)}.", ""]
     return "\n".join(parts)
 
 
