@@ -264,7 +264,7 @@ def test_bad_input_is_one_line(make, word):
     assert word in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("given", [{"every": 0}, {"budget": 0}, {"preset": "huge"}])
+@pytest.mark.parametrize("given", [{"every": 0}, {"budget": 0}, {"preset": "huge"}, {"samples": 0}])
 def test_bad_options_are_one_line(given):
     with pytest.raises(BadInput):
         dynascope.watch(torch.nn.Linear(1, 1), torch.nn.MSELoss(), store=None, **given)

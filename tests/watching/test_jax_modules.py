@@ -122,16 +122,22 @@ def test_flax():
     checked(watch, lambda w, x, y: mean_square(network.apply(w, x), y), params)
 
 
-def test_many_samples_are_measured_on_the_first_sixteen():
-    """Kernel and outer product of a batch of 20 are those of its first 16 samples alone."""
+@pytest.mark.parametrize("count", [16, 12])
+def test_many_samples_are_measured_on_the_first_ones(count):
+    """Kernel and outer product of a batch of 20 are those of its first samples alone."""
     found = []
-    for rows in (slice(None), slice(16)):
-        watch = dynascope.watch(apply, mean_square, preset="full", store=None, strict=True)
+    for rows in (slice(None), slice(count)):
+        asked = {} if count == 16 else {"samples": count}
+        watch = dynascope.watch(apply, mean_square, preset="full", store=None, strict=True, **asked)
         x, y = batch()
         watch(1.0, batch=(x[rows], y[rows]), learning_rate=0.1, params=start())
         found.append(watch.dataset())
     whole, part = found
     assert float(whole["tangent_kernel_norm"][0]) == float(part["tangent_kernel_norm"][0])
+    more = dynascope.watch(apply, mean_square, preset="full", store=None, strict=True, samples=20)
+    more(1.0, batch=batch(), learning_rate=0.1, params=start())
+    all_of_it = float(more.dataset()["tangent_kernel_norm"][0])
+    assert all_of_it != pytest.approx(float(whole["tangent_kernel_norm"][0]), rel=1e-3)
     assert float(whole["sharpness"][0]) != pytest.approx(float(part["sharpness"][0]), rel=1e-3)
 
 

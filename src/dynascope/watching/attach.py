@@ -245,6 +245,7 @@ class Attach:
         preset: str = "standard",
         probes: Sequence[Callable[[Any, Any], float]] = (),
         target: Any = None,
+        samples: int = measurements.SAMPLES,
         optimizer: Any = None,
         rule: UpdateRule | None = None,
         label: str = "watched run",
@@ -265,6 +266,8 @@ class Attach:
                 stable rank of the weights' changes as well), "full" (tangent kernel and features).
             probes: Functions of your own to a number: `f(model, batch)`; jax: `f(params, batch)`.
             target: The matrix that features are compared with in "full"; the first one by default.
+            samples: Of a batch, the first so many are used for kernel and features in "full", whose
+                cost grows with them; all else is of the whole batch.
             optimizer: The torch optimiser, whose rule and rates are then read at every step.
             rule: The update rule, for jax; plain descent by default.
             label: What `dynascope runs` shows.
@@ -281,13 +284,16 @@ class Attach:
             raise bad("every", every, "a whole number of at least 1")
         if not budget > 0:
             raise bad("budget", budget, "a share of the loop's time, above 0", "such as 0.5")
+        if not isinstance(samples, int) or samples < 1:
+            raise bad("samples", samples, "a whole number of at least 1")
         watched = adapt(model, loss)
         if store == "default":
             store = Store()
         live = sys.stderr.isatty() if live is None else live
         options = Options(every, budget, rule, optimizer, label, store, forward, live, strict)
         own = [Own(function) for function in probes]
-        return Watch(watched, [*measurements.preset(preset, watched, target), *own], options)
+        found = measurements.preset(preset, watched, target, samples)
+        return Watch(watched, [*found, *own], options)
 
     def checkpoints(
         self, pattern: str, model: Any, loss: Callable | None = None, **options: Any

@@ -22,7 +22,7 @@ KERNEL_COUNT, DRIFT_VECTORS = 5, 4
 # Residuals of the kernel's spectrum: its norm like every eigenvalue, those below it more roughly;
 # a value's own error is of second order in them.
 KERNEL_TOLERANCES = (TOLERANCE, *[5 * TOLERANCE] * (KERNEL_COUNT - 1))
-SAMPLES = 16  # of a batch, for kernels and outer products: their cost grows with outputs
+SAMPLES = 16  # of a batch, for kernels and outer products, unless somebody asks for more
 CERTIFICATE = ("residual", "products", "converged")  # beside every eigenvalue
 TOP_SPACE = 1  # eigenvectors of the kernel that count as its top eigenspace
 
@@ -140,13 +140,16 @@ class UpdateRanks:
 class Kernel:
     """Top of the tangent kernel, the share of dL/df in it, and the kernel's drift.
 
-    All on the first `SAMPLES` samples of the batch. `top_space_share` is |P dL/df|^2 / |dL/df|^2
-    for the projection P on the top eigenvector; for a squared error that is the share of the
-    loss. `kernel_drift` is |K - K_0| / |K_0| on samples of the first batch, estimated from
-    products with a few fixed random vectors.
+    `top_space_share` is |P dL/df|^2 / |dL/df|^2 for the projection P on the top eigenvector; for a
+    squared error that is the share of the loss. `kernel_drift` is |K - K_0| / |K_0| on samples of
+    the first batch, estimated from products with a few fixed random vectors.
+
+    Args:
+        samples: Of the batch, the first so many are taken.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, samples: int = SAMPLES) -> None:
+        self._samples = samples
         self._starts: Any = None
         self._first: tuple[Any, Any, Any] | None = None
         norm, spectrum = "tangent_kernel_norm", "tangent_kernel_spectrum"
@@ -161,7 +164,7 @@ class Kernel:
 
     def measure(self, now: Now) -> dict[str, Any]:
         """All of them; the spectrum is padded with NaN for tiny batches."""
-        with few(now) as point:
+        with few(now, self._samples) as point:
             starts = self._starts if self._fits(point) else None
             found = point.kernel_top(starts, KERNEL_COUNT, KERNEL_TOLERANCES)
             slope = point.output_gradient
@@ -185,12 +188,12 @@ class Kernel:
 
     def _drift(self, now: Now) -> float:
         if self._first is None:
-            with few(now) as point:
+            with few(now, self._samples) as point:
                 size = len(point.output_gradient)
                 random = np.random.default_rng(0).standard_normal((DRIFT_VECTORS, size))
                 vectors = point.like_outputs(random)
                 images = point.kernel_products(vectors)
-            self._first = first_samples(now.batch), vectors, images
+            self._first = first_samples(now.batch, self._samples), vectors, images
             return 0.0
         batch, vectors, images = self._first
         with now.model.at(batch, now.params) as point:
@@ -201,19 +204,19 @@ class Kernel:
 class Features:
     """Cosine between the average gradient outer product and a target.
 
-    The average is over the first `SAMPLES` samples of the batch.
-
     Args:
         target: A matrix inputs x inputs; the first measurement by default.
+        samples: Of the batch, the first so many are averaged over.
     """
 
-    def __init__(self, target: Any = None) -> None:
+    def __init__(self, target: Any = None, samples: int = SAMPLES) -> None:
+        self._samples = samples
         self._target = None if target is None else np.asarray(target, np.float32)
         self.names: dict[str, tuple[str, ...]] = {"agop_alignment": ()}
 
     def measure(self, now: Now) -> dict[str, Any]:
         """NaN where one of the matrices is zero, and for tokens: there is no such cosine."""
-        with few(now) as point:
+        with few(now, self._samples) as point:
             found = point.agop()
         if found is None:
             return {"agop_alignment": np.nan}
@@ -242,22 +245,22 @@ class Own:
         return {name: float(self._function(first, now.batch))}
 
 
-def preset(name: str, model: Any, target: Any = None) -> list[Measurement]:
-    """The measurements of a preset for a model."""
+def preset(name: str, model: Any, target: Any = None, samples: int = SAMPLES) -> list[Measurement]:
+    """The measurements of a preset for a model; see `Kernel` and `Features`."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
     found: list[Measurement] = [GradientNorm(), CriticalRate(both=name != "light")]
     if name != "light":
         found.append(UpdateRanks(model.weights()))
     if name == "full":
-        found += [Kernel(), Features(target)]
+        found += [Kernel(samples), Features(target, samples)]
     return found
 
 
 @contextmanager
-def few(now: Now) -> Iterator[Any]:
-    """The model on the first `SAMPLES` samples of the batch, at the weights of now."""
-    part = first_samples(now.batch)
+def few(now: Now, count: int) -> Iterator[Any]:
+    """The model on the first samples of the batch, at the weights of now."""
+    part = first_samples(now.batch, count)
     if part is now.batch:
         yield now.point
     else:
@@ -265,18 +268,18 @@ def few(now: Now) -> Iterator[Any]:
             yield point
 
 
-def first_samples(batch: Any) -> Any:
-    """The first `SAMPLES` samples of a batch as a copy; small batches themselves.
+def first_samples(batch: Any, count: int) -> Any:
+    """The first samples of a batch as a copy; small batches themselves.
 
     Samples lie along the first axis of the first array; other arrays of that length go with it.
 
     Example:
-        >>> x, y = first_samples((np.ones((64, 3)), [np.ones(64), np.ones(5)]))
+        >>> x, y = first_samples((np.ones((64, 3)), [np.ones(64), np.ones(5)]), 16)
         >>> x.shape, y[0].shape, y[1].shape
         ((16, 3), (16,), (5,))
     """
     lengths = [len(leaf) for leaf in _arrays(batch) if getattr(leaf, "ndim", 0)]
-    if not lengths or lengths[0] <= SAMPLES:
+    if not lengths or lengths[0] <= count:
         return batch
 
     def cut(part: Any) -> Any:
@@ -286,7 +289,7 @@ def first_samples(batch: Any) -> Any:
             return type(part)(cut(item) for item in part)
         if not getattr(part, "ndim", 0) or len(part) != lengths[0]:
             return part
-        return part[:SAMPLES].detach().clone() if hasattr(part, "detach") else part[:SAMPLES].copy()
+        return part[:count].detach().clone() if hasattr(part, "detach") else part[:count].copy()
 
     return cut(batch)
 
