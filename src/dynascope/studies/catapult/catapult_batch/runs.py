@@ -40,6 +40,7 @@ PANELS = {
     "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", (94.67, 3.27)),
 }
 PLANTED_RATE = 3.0
+HESSIAN_SEEDS = 3  # whose Hessians are followed: each costs many products a step
 LOW = 0.1 / 0.8  # of the panel's rate: below the critical rates of all batches
 
 
@@ -131,14 +132,14 @@ def _panel(name: str) -> tuple[Node, Node]:
         return Experiment(
             p.task, p.model, SGD(p.factor * rate, s.batch_size, "shuffled"),
             (BatchCriticalRate(), BatchCriticalRate("hessian", name="hessian_rate")),
-            steps=s.hessian_steps, record=Every(1), seeds=(0,),
+            steps=s.hessian_steps, record=Every(1), seeds=tuple(range(min(s.seeds, HESSIAN_SEEDS))),
         )  # fmt: skip
 
     options: dict[str, Any] = {"data": PANELS[name][1], "only_if": left_out}
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
     estimate = lambda s: 0.2 * of(s, name).steps * s.seeds  # noqa: E731
     runs = study.run(rate, name=f"batches, {name}", seconds=estimate, **options)(trained)
-    slow = lambda s: 2.0 * s.hessian_steps  # noqa: E731
+    slow = lambda s: 2.0 * s.hessian_steps * min(s.seeds, HESSIAN_SEEDS)  # noqa: E731
     return runs, study.run(rate, name=f"two rates, {name}", seconds=slow, **options)(both)
 
 
