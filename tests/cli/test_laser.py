@@ -34,6 +34,7 @@ def test_tables_before_and_after(cli, folder):
     assert (folder / "who.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_search_and_save(cli, folder):
     said = cli("laser", folder / "m", "--prompts", folder / "mine.tsv", "--search", "--json",
                "--save", folder / "cut")  # fmt: skip

@@ -72,13 +72,8 @@ run_experiment(experiment, store=Store(sys.argv[1]), progress=False)
 """
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(PROGRAM, id="plain"),
-        pytest.param(EVERYTHING, id="everything", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [PROGRAM, EVERYTHING], ids=["plain", "everything"])
 def test_kill_and_the_same_command_equal_an_unbroken_run(tmp_path, program):
     """kill -9 at several moments; the last call finishes, bit for bit as if never killed.
 

@@ -173,7 +173,8 @@ def requests_nobody_should_send(count, seed=3):
         made += 1
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [20, 500])
 def test_requests_that_nobody_should_send(port, count):
     sent, statuses = 0, set()
     for method, path, headers, body in requests_nobody_should_send(count):

@@ -96,6 +96,7 @@ def test_bad_input(options):
         associative_memory(**{"items": 3, "noise": 0.1, "time": 1.0, **options})
 
 
+@pytest.mark.slow
 def test_the_engine_trains_the_same_memory():
     run = ds.simulate(
         tasks.NoisyLabels(4, 0.1, "sum"), models.AssociativeMemory(5, "orthonormal", 0.0),
