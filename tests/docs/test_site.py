@@ -46,6 +46,13 @@ def test_a_link_to_no_page_is_refused():
         Text("docs/a.md", "[x](no-such-page.md)", Links()).html()
 
 
+def test_cells_know_the_heads_of_their_columns():
+    """Narrow screens put the cells of a row below each other, each after its head."""
+    table = "| a | `b` |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
+    html = Text("docs/a.md", table, Links("")).html()
+    assert html.count('<td data-head="b">') == 2 and html.count('<td data-head="">') == 2
+
+
 def test_names_of_studies_become_links_but_not_inside_links():
     links = Links("../")
     made = Text("docs/a.md", "`polyak` [`polyak`](json.md) `other`", links, {"polyak"}).html()

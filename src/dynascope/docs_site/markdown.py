@@ -55,6 +55,7 @@ class Text:
             for child in token.children or ():
                 self._address(child)
             token.children = self._named(token.children) if token.children else token.children
+        _name_cells(tokens)
         return str(parser.renderer.render(tokens, parser.options, {}))
 
     def _address(self, token: Token) -> None:
@@ -88,6 +89,22 @@ class Text:
             else:
                 found.append(token)
         return found
+
+
+def _name_cells(tokens: list[Token]) -> None:
+    """Give every cell of a table the head of its column, which narrow screens show before it."""
+    heads: list[str] = []
+    column = 0
+    for token, following in zip(tokens, [*tokens[1:], None]):
+        if token.type == "thead_open":
+            heads = []
+        elif token.type == "th_open" and following:
+            heads.append("".join(c.content for c in following.children or ()))
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "td_open":
+            token.attrSet("data-head", heads[column] if column else "")
+            column += 1
 
 
 def anchor(heading: str) -> str:
