@@ -43,8 +43,6 @@ SEEN = (
 
 # Claims that a broken choice of records leaves decided, and why no case of theirs can tell.
 KNOWN = {
-    ("rank-proof/active-weights-stand", "reached"):
-        "more records than those of the stage are looked at, and the claim is true of all of them",
     ("rank-proof/part-b-is-short", "followed"):
         "one stage is looked at in the place of all, and behaves as all do",
     ("rank-proof/part-b-multiplies-by-constants", "followed"):

@@ -13,7 +13,7 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.models import DiagonalAttention
 from dynascope.studies.nodes import Missing
 from dynascope.studies.rank_increase.rank_proof import smoothness
-from dynascope.studies.rank_increase.rank_proof.phases import CLEAR, LONG, Race, Traced, race
+from dynascope.studies.rank_increase.rank_proof.phases import CLEAR, LONG, Race, Traced, parts, race
 from dynascope.studies.rank_increase.rank_proof.smoothness import Quotients
 from dynascope.studies.rank_increase.trajectories import diagonal_linear
 from dynascope.studies.study import Study
@@ -108,15 +108,17 @@ def misread(s: Settings, toy: Race) -> dict[str, Race] | Missing:
         ),
         "pulls": toy._replace(pulls=np.where(plateau, -1, 1) * toy.pulls),
         "other plateaus": toy._replace(stages=replace(found, products=rolled)),
-        "moved": toy._replace(flows=tuple(_moved(f, found, last) for f in toy.flows)),
+        "moved": toy._replace(flows=tuple(_moved(f, found) for f in toy.flows)),
     }
 
 
-def _moved(flow: Traced, stages: Stages, k: int) -> Traced:
-    """A flow whose weights on the support leave plateau k in the middle of it, and come back."""
-    middle = (stages.times[k - 1] if k else 0.0) + np.array([0.4, 0.6]) * LONG
-    rows = (flow.times > middle[0]) & (flow.times < middle[1])
-    on = stages.products[k] != 0
+def _moved(flow: Traced, stages: Stages) -> Traced:
+    """A flow whose active weights leave the last plateau that has some, and come back to it."""
+    with_some = [part for part in parts(flow, stages) if stages.products[part.k].any()]
+    if not with_some:
+        return flow
+    rows = np.isin(np.arange(len(flow.times)), with_some[-1].rows[1:-1])
+    on = stages.products[with_some[-1].k] != 0
     return flow._replace(log_sum=flow.log_sum + 5.0 * (rows[:, None] & on))
 
 
