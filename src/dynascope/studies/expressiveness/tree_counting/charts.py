@@ -34,7 +34,8 @@ def growth(s: Settings) -> Chart:
          tree_counts.feature_class_bound, "at most (Prop. 2.4)"),
     )):  # fmt: skip
         counts = (digits(c, (s.branching,), x)[0] for c in (count, bound))
-        measured, limit = (np.maximum(c, 0.01) for c in counts)  # the axis is logarithmic
+        # A count of 1 has no digits, which a logarithmic axis cannot show.
+        measured, limit = (np.where(np.asarray(c) > 0, c, np.nan) for c in counts)
         lines.append(Line(x, measured, label, group=group))
         lines.append(Line(x, limit, bound_label, "theory", group))
     return Chart(

@@ -1,13 +1,12 @@
 """Probabilities of name, subject and "the" along training, and the rank of "the"."""
 
-import numpy as np
-
 from dynascope.core.charts import Chart, Line, Panel
 from dynascope.core.run import Run
 from dynascope.studies.headlines import headline_chart
 from dynascope.studies.recall.association_first import runs
 from dynascope.studies.recall.association_first.claims import said
 from dynascope.studies.recall.association_first.runs import Settings, study
+from dynascope.studies.recall.drawing import LOG_STEP, log_steps
 
 
 @study.chart(runs.english, headline=True)
@@ -23,7 +22,7 @@ def headline(s: Settings, run: Run) -> Chart:
 @study.chart(runs.english)
 def order(s: Settings, run: Run) -> Chart:
     """Figs. 4.13 and C.1, on the stand-in."""
-    steps = np.maximum(run["step"].values, 0.5)
+    steps = log_steps(run)
 
     def line(prompt: str, part: str, label: str, group: int) -> Line:
         values = said(run, prompt, part)
@@ -42,7 +41,7 @@ def order(s: Settings, run: Run) -> Chart:
         "order", 'When "the" and names are learned: a stand-in trained here',
         "Generated English, means over seeds with smallest and largest. Left: prompts of indirect "
         'objects. Middle: facts. Right: rank of "the" after prepositions; 1 is the top.',
-        (Panel(objects, "Indirect objects", "step", "probability", "log"),
-         Panel(facts, "Facts", "step", "probability", "log"),
-         Panel(rank, "After prepositions", "step", 'rank of "the"', "log", "log")),
+        (Panel(objects, "Indirect objects", LOG_STEP, "probability", "log"),
+         Panel(facts, "Facts", LOG_STEP, "probability", "log"),
+         Panel(rank, "After prepositions", LOG_STEP, 'rank of "the"', "log", "log")),
     )  # fmt: skip

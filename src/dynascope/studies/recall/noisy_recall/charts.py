@@ -5,6 +5,7 @@ import numpy as np
 from dynascope.core.charts import Chart, Heat, Line, Panel, Reference
 from dynascope.core.run import Run
 from dynascope.studies.headlines import headline_chart
+from dynascope.studies.recall.drawing import LOG_STEP, log_steps
 from dynascope.studies.recall.noisy_recall import runs
 from dynascope.studies.recall.noisy_recall.claims import FIRST, LAST
 from dynascope.studies.recall.noisy_recall.runs import Maps, Settings, study
@@ -28,7 +29,7 @@ def headline(s: Settings, noisy: Run) -> Chart:
 @study.chart(runs.noisy)
 def fig_4_3(s: Settings, noisy: Run) -> Chart:
     """Fig. 4.3: what is predicted for each cut, and the margin of the noise."""
-    steps = np.maximum(noisy["step"].values, 0.5)  # a logarithm has no zero
+    steps = log_steps(noisy)
 
     def lines(part: str) -> tuple:
         found = []
@@ -49,17 +50,17 @@ def fig_4_3(s: Settings, noisy: Run) -> Chart:
         "Rows without noise, means over seeds with smallest and largest. To look for: "
         "noise within a few steps; later alpha for the whole model, and the answer without the "
         "last MLP. Last panel: how far that MLP puts the noise above all else at the trigger.",
-        (Panel((*lines("right"), half), "p(answer)", "step", "probability", "log"),
-         Panel((*lines("noise"), half), "p(noise)", "step", "probability", "log"),
-         Panel(lines("loss"), "Clean loss", "step", "loss", "log", "log"),
-         Panel((last, Reference("y", 0.0, "")), "Margin of the noise", "step", "logit", "log")),
+        (Panel((*lines("right"), half), "p(answer)", LOG_STEP, "probability", "log"),
+         Panel((*lines("noise"), half), "p(noise)", LOG_STEP, "probability", "log"),
+         Panel(lines("loss"), "Clean loss", LOG_STEP, "loss", "log", "log"),
+         Panel((last, Reference("y", 0.0, "")), "Margin of the noise", LOG_STEP, "logit", "log")),
     )  # fmt: skip
 
 
 @study.chart(runs.noisy)
 def attention(s: Settings, noisy: Run) -> Chart:
     """Fig. 4.4 and 4.6 left: where the blocks look; and the first MLP dropped."""
-    steps = np.maximum(noisy["step"].values, 0.5)
+    steps = log_steps(noisy)
     words = {"answers": "answers after the trigger", "noise": "noise after the trigger",
              "previous": "first block: previous token"}  # fmt: skip
     found = noisy["recall_attention"]
@@ -74,8 +75,8 @@ def attention(s: Settings, noisy: Run) -> Chart:
         "attention", "Where the two blocks look, and what is left without the first MLP",
         "Left: share of attention at the asked places. Right: predictions with the first MLP "
         "dropped instead.",
-        (Panel(lines, "Attention", "step", "share", "log"),
-         Panel(dropped, "First MLP dropped", "step", "probability", "log")),
+        (Panel(lines, "Attention", LOG_STEP, "share", "log"),
+         Panel(dropped, "First MLP dropped", LOG_STEP, "probability", "log")),
     )  # fmt: skip
 
 

@@ -1,11 +1,10 @@
 """Clean loss over training, whole and with each part dropped."""
 
-import numpy as np
-
 from dynascope.core.charts import Chart, Line, Panel
 from dynascope.core.run import Run
 from dynascope.studies.headlines import headline_chart
 from dynascope.studies.nodes import together
+from dynascope.studies.recall.drawing import LOG_STEP, log_steps
 from dynascope.studies.recall.recall_parts import runs
 from dynascope.studies.recall.recall_parts.runs import Settings, short, study
 
@@ -40,9 +39,9 @@ def losses(s: Settings, found: dict[str, Run]) -> Chart:
         for group, cut in enumerate(run["recall"]["cut"].values):
             curve = run["recall"].sel(cut=cut, readout="loss")
             low, middle, high = (getattr(curve, m)("seed").values for m in ("min", "mean", "max"))
-            steps = np.maximum(run["step"].values, 0.5)
+            steps = log_steps(run)
             lines.append(Line(steps, middle, short(str(cut)), group=group, low=low, high=high))
-        return Panel(tuple(lines), FIGURES[name], "step", "clean loss", "log", "log")
+        return Panel(tuple(lines), FIGURES[name], LOG_STEP, "clean loss", "log", "log")
 
     return Chart(
         "losses", "Clean loss with either part dropped",
