@@ -6,6 +6,7 @@ peer is the aim. A store of 300 records of 100,000 steps is made in a temporary 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -55,15 +56,32 @@ def fill(home: Path) -> None:
         sink.finish({"seconds": 1.0, "seeds": 1})
 
 
-def memory(pid: int) -> float:
-    """Megabytes of the server and its processes."""
-    words = ["ps", "-o", "rss=", "--pid", str(pid), "--ppid", str(pid)]
+def _ps(pid: int, column: str) -> list[int]:
+    """A column of `ps` for the server and its processes."""
+    words = ["ps", "-o", f"{column}=", "--pid", str(pid), "--ppid", str(pid)]
     found = subprocess.run(words, capture_output=True, text=True, check=True)
-    return sum(map(int, found.stdout.split())) / 1024
+    return [int(n) for n in found.stdout.split()]
+
+
+def memory(pid: int) -> str:
+    """Megabytes of the server and its processes, and of each of them."""
+    each = [kilobytes / 1024 for kilobytes in _ps(pid, "rss")]
+    return f"{sum(each):.0f} MB ({' + '.join(f'{m:.0f}' for m in each)})"
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor that the server and its processes have used, where /proc tells them."""
+    ticks = 0
+    for one in _ps(pid, "pid"):
+        with contextlib.suppress(OSError):
+            ticks += sum(
+                map(int, Path(f"/proc/{one}/stat").read_text().split(") ")[1].split()[11:13])
+            )
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def say(what: str, found: str, aim: str) -> None:
-    print(f"{what:52} {found:>24}   (aim {aim})", flush=True)
+    print(f"{what:58} {found:>32}" + (f"   (aim {aim})" if aim else ""), flush=True)
 
 
 def main() -> None:
@@ -117,10 +135,13 @@ def measure(browser, base: str, pid: int) -> None:
     for explorer, slider in SMALL.items():
         page.goto(f"{base}/explore/{explorer}")
         page.wait_for_function("document.documentElement.dataset.moved", timeout=300_000)
+        used = processor(pid)
         took = [page.evaluate(MOVE, [slider, 300 + 5 * (i % 60)]) for i in range(MOVES)][5:]
+        used = 1000 * (processor(pid) - used) / MOVES
         high = sorted(took)[int(0.95 * len(took))]
         say(f"slider of {explorer}, median and 95th percentile",
-            f"{statistics.median(took):.0f} ms, {high:.0f} ms", "200 ms, 400 ms")  # fmt: skip
+            f"{statistics.median(took):.0f} ms, {high:.0f} ms",
+            f"200 ms, 400 ms; processor of the server {used:.0f} ms a move")  # fmt: skip
     asked: list[str] = []
     page.goto(f"{base}/explore/balance")
     page.wait_for_function("document.documentElement.dataset.moved")
@@ -130,11 +151,11 @@ def measure(browser, base: str, pid: int) -> None:
     say("requests of an idle page in 10 s", str(len(asked)), "0")
     for i in range(100):
         page.evaluate(MOVE, ["learning_rate", 200 + i])
-    first = memory(pid)
-    for i in range(MANY):
-        page.evaluate(MOVE, ["learning_rate", 200 + i % 500])
-    say(f"memory of the server before and after {MANY} moves",
-        f"{first:.0f} MB, {memory(pid):.0f} MB", "the same")  # fmt: skip
+    say("memory of the server (and of each process) at first", memory(pid), "")
+    for times in (1, 2):
+        for i in range(MANY):
+            page.evaluate(MOVE, ["learning_rate", 200 + i % 500])
+        say(f"memory after {times * MANY} moves", memory(pid), "the same")
 
 
 if __name__ == "__main__":

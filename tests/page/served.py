@@ -12,12 +12,13 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import uvicorn
 import xarray as xr
 
-from dynascope.page.pool import _understood
+from dynascope.page.pool import Worker, _understood
 from dynascope.page.server import application
 from dynascope.page.serving import listen
 from dynascope.page.worker import answered
@@ -46,12 +47,41 @@ class Direct:
         pass
 
 
+class Holding(Worker):
+    """A warm process in a thread of this one: while `hold` is set, what comes is held.
+
+    A question that is held is answered only after a newer one of the same page has overtaken it.
+    """
+
+    def _start(self):
+        self._overtaken = SimpleNamespace(value=0)
+        self.hold, self.held = threading.Event(), threading.Event()
+        self.reader = self.explorer = self
+        self.seen = []
+        self.ready.set()
+
+    def _round(self, number, name, options):
+        if name == "explore":
+            self.seen.append(options["values"])
+        if name == "explore" and self.hold.is_set():
+            self.held.set()
+            until = time.monotonic() + 20
+            while self._overtaken.value != number and time.monotonic() < until:
+                time.sleep(0.01)
+            self.hold.clear()
+            return "overtaken" if self._overtaken.value == number else "error", "it was held"
+        return answered(name, options)
+
+    def stop(self):
+        pass
+
+
 @contextlib.contextmanager
-def serving(host="127.0.0.1"):
+def serving(host="127.0.0.1", pool=None):
     """The port of a server in this process."""
     bound = listen("127.0.0.1", 0)
     config = uvicorn.Config(
-        application(Direct(), TOKEN, host), log_level="error", access_log=False,
+        application(pool or Direct(), TOKEN, host), log_level="error", access_log=False,
         timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = uvicorn.Server(config)

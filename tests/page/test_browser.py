@@ -1,6 +1,7 @@
 """The page in a real browser: it moves, runs, cancels, goes back, and asks nobody else."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,9 @@ import time
 import pytest
 from tests.report.browser import OPTIONS, needs_browser
 
-from dynascope.explorers import Slider, explorers
-from dynascope.explorers.moves import name_of
+from dynascope.explorers import Choice, Slider, explorers
 
-from .served import command, put_run, serving
+from .served import Holding, command, put_run, serving
 
 MOVED = "Number(document.documentElement.dataset.moved || 0)"
 PATIENCE = 240_000  # milliseconds: the first picture of an explorer is compiled
@@ -47,18 +47,41 @@ def wait_moved(page, count):
     page.wait_for_function(f"{MOVED} >= {count}", timeout=PATIENCE)
 
 
-def move(page, name, place):
-    """Put a slider somewhere, as a hand does; waits for the new picture."""
-    before = page.evaluate(MOVED)
+def put(page, name, place):
+    """Put a slider somewhere, as a hand does that goes on."""
     page.evaluate(
         """([name, place]) => {
         const slider = document.querySelector(`input[type=range][data-name="${name}"]`);
         slider.value = place;
-        slider.dispatchEvent(new Event("input", {bubbles: true}));
-        slider.dispatchEvent(new Event("change", {bubbles: true})); }""",
+        slider.dispatchEvent(new Event("input", {bubbles: true})); }""",
         [name, place],
     )
+
+
+def settle(page, name):
+    """Let a slider go."""
+    page.locator(f'input[type=range][data-name="{name}"]').dispatch_event("change")
+
+
+def move(page, name, place):
+    """Put a slider somewhere and let it go; waits for the new picture."""
+    before = page.evaluate(MOVED)
+    put(page, name, place)
+    settle(page, name)
     wait_moved(page, before + 1)
+
+
+def state(page):
+    """What every control shows."""
+    return page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(
+        "#moves [data-name], #moves [data-number]")].map((f) =>
+        [f.dataset.name || `${f.dataset.number}, as a number`, f.value]))""")
+
+
+def shown(page):
+    """The picture and its words."""
+    return page.evaluate("JSON.stringify(document.getElementById('chart').data)"
+                         " + document.getElementById('numbers').textContent")  # fmt: skip
 
 
 def test_one_pass(monkeypatch, tmp_path):
@@ -66,23 +89,14 @@ def test_one_pass(monkeypatch, tmp_path):
     needs_browser()
     monkeypatch.setenv("DYNASCOPE_HOME", str(tmp_path))
     record, _ = put_run("alpha", number=1), put_run("beta", number=2)
-    with serving() as port, tab(port) as page:
+    worker = Holding("explorer")
+    with serving(pool=worker) as port, tab(port) as page:
         page.goto(f"{page.base}/explore/balance?learning_rate=1.1")
         wait_moved(page, 1)
         assert page.locator('[data-number="learning_rate"]').input_value() == "1.1"
         assert page.locator("#chart .main-svg").count() > 0
-        first = page.locator("#numbers").text_content()
-        move(page, "learning_rate", 100)
-        assert page.locator("#numbers").text_content() != first
-        assert "learning_rate=" in page.url and "1.1" not in page.url
-        assert 'ds.explore("balance", learning_rate=' in page.locator("#python").text_content()
-        page.go_back()
-        page.wait_for_function("location.search === '?learning_rate=1.1'")
-        wait_moved(page, 3)
-        assert page.locator("#numbers").text_content() == first
-        page.reload()
-        wait_moved(page, 1)
-        assert page.locator("#numbers").text_content() == first
+        drags_over_a_slow_picture(page, worker)
+        goes_back_forward_and_again(page)
         page.goto(f"{page.base}/records/{record}")
         page.wait_for_selector("#variable-0 .main-svg")
         page.wait_for_selector("#variable-2 .main-svg")
@@ -101,6 +115,52 @@ def test_one_pass(monkeypatch, tmp_path):
         page.wait_for_function("location.search.includes('search=alpha')")
         assert page.locator("input[name=id]").count() == 1
         assert page.wrong == []
+
+
+def drags_over_a_slow_picture(page, worker):
+    """What is overtaken is left, what is between is never asked for, the last state is drawn."""
+    lost = []
+    page.on("requestfailed", lambda r: lost.append(r) if r.method == "POST" else None)
+    worker.seen.clear()
+    worker.hold.set()
+    put(page, "x", 100)
+    assert worker.held.wait(20)
+    for place in (200, 300, 400):
+        put(page, "x", place)
+    settle(page, "x")
+    wait_moved(page, 2)
+    asked = [values["x"] for values in worker.seen]
+    assert [request.post_data_json["values"]["x"] for request in lost] == asked[:1]
+    assert len(asked) == 2 and asked[0] < asked[1]  # the slow one and the last one, none between
+    last = page.locator('[data-number="x"]').input_value()
+    assert float(last) == pytest.approx(asked[1]) and f"x={last}" in page.url
+    assert f"learning_rate=1.1, x={last}" in page.locator("#python").text_content()
+    assert page.evaluate("!document.getElementById('chart').classList.contains('old')")
+    drawn = shown(page)
+    page.reload()  # the same state, with nothing to overtake
+    wait_moved(page, 1)
+    assert shown(page) == drawn
+
+
+def goes_back_forward_and_again(page):
+    """Every slider is in the address, and every picture comes again."""
+    seen = [(page.url, state(page), shown(page))]
+    for name, place in (("learning_rate", 300), ("x", 700), ("y", 250)):
+        move(page, name, place)
+        seen.append((page.url, state(page), shown(page)))
+    assert len({url for url, _, _ in seen}) == len({picture for _, _, picture in seen}) == 4
+
+    def arrives(number, pictures):
+        wait_moved(page, pictures)
+        assert (page.url, state(page), shown(page)) == seen[number]
+
+    for count, number in enumerate((2, 1, 0), 5):
+        page.go_back()
+        arrives(number, count)
+    page.go_forward()
+    arrives(1, 8)
+    page.reload()
+    arrives(1, 1)
 
 
 @pytest.fixture(scope="module")
@@ -124,19 +184,59 @@ def test_the_gallery_is_there_at_once_as_it_was_seen_last(tmp_path):
 
 
 @pytest.mark.slow
-def test_every_explorer_moves_and_redraws(server):
+@pytest.mark.parametrize("explorer", explorers, ids=lambda e: e.name)
+def test_everything_of_an_explorer_moves_redraws_and_is_kept(server, explorer):
+    """Each slider and choice gives another picture; a reload and a step back give it again."""
     with tab(server[0]) as page:
-        for explorer in explorers:
-            page.goto(f"{page.base}/explore/{explorer.name}")
-            wait_moved(page, 1)
-            before = page.evaluate("JSON.stringify(document.getElementById('chart').data).length"
-                                   " + document.getElementById('numbers').textContent")  # fmt: skip
-            slider = next(m for m in explorer.moves if isinstance(m, Slider))
-            move(page, name_of(slider.path), 700)
-            after = page.evaluate("JSON.stringify(document.getElementById('chart').data).length"
-                                  " + document.getElementById('numbers').textContent")  # fmt: skip
-            assert after != before, explorer.name
-            assert page.wrong == [], explorer.name
+        page.goto(f"{page.base}/explore/{explorer.name}")
+        wait_moved(page, 1)
+        first = page.url, state(page)
+        pictures, seen = 1, []
+        for name, (_, control) in explorer.named().items():
+            before = shown(page)
+            if isinstance(control, Slider):
+                move(page, name, 620)
+            elif isinstance(control, Choice):
+                other = next(o for o in control.options if o != explorer.values()[name])
+                page.locator(f"select[data-name={name}]").select_option(json.dumps(other))
+            else:
+                continue
+            pictures += 1
+            wait_moved(page, pictures)
+            assert shown(page) != before, name
+            assert f"{name}=" in page.url
+            seen.append((page.url, state(page)))
+        last = shown(page)
+        page.reload()
+        wait_moved(page, 1)
+        assert (page.url, state(page)) == seen[-1] and shown(page) == last
+        for known in [*reversed(seen[:-1]), first]:
+            page.go_back()
+            page.wait_for_url(known[0])
+            assert state(page) == known[1]
+        assert page.wrong == []
+
+
+@pytest.mark.slow
+def test_a_slow_picture_is_left_by_the_process_that_computes_it(server):
+    """A descent of half a million steps is overtaken on the way by one of some hundreds."""
+    with tab(server[0]) as page:
+        page.goto(f"{page.base}/explore/swing-by?steps=500000&learning_rate=0.05&seed=1")
+        wait_moved(page, 1)
+        move(page, "seed", 20)  # compiled now
+        whole = page.evaluate("Number(document.documentElement.dataset.took)")
+        lost = []
+        page.on("requestfailed", lambda r: lost.append(r.url) if r.method == "POST" else None)
+        put(page, "seed", 40)
+        time.sleep(0.2 * whole / 1000)
+        begun = time.monotonic()
+        put(page, "steps", 100)
+        settle(page, "steps")
+        wait_moved(page, 3)
+        took = 1000 * (time.monotonic() - begun)
+        assert len(lost) == 1 and took < 0.5 * whole, (took, whole)
+        assert page.evaluate("document.getElementById('chart').data[0].x.length") > 0
+        assert page.wrong == []
 
 
 @pytest.mark.slow

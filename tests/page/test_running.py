@@ -134,3 +134,21 @@ def test_two_at_once_and_the_others_wait(monkeypatch):
         assert all(job.state in running.ENDED for job in jobs.jobs.values())
 
     asyncio.run(scene())
+
+
+def test_a_run_is_cancelled_while_its_process_is_being_made(monkeypatch):
+    async def scene():
+        jobs, made = running.Jobs(), asyncio.create_subprocess_exec
+
+        async def cancelled_first(*words, **options):
+            jobs.cancel(job.id)
+            return await made(*words, **options)
+
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", cancelled_first)
+        job = jobs.start("balance", "smoke", {})
+        async with asyncio.timeout(20):
+            while job.state not in running.ENDED:
+                await asyncio.sleep(0.01)
+        assert job.state == "cancelled" and job.process.returncode is not None
+
+    asyncio.run(scene())

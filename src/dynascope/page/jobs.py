@@ -76,10 +76,11 @@ class Jobs:
             raise Refused(404, f"There is no job {number}.")
         if job.state == "waiting":
             job.state = "cancelled"
-        elif job.state == "running" and job.process:
+        elif job.state == "running":
             job.state, job.line = "cancelling", "stopping; what is recorded stays"
-            job.process.send_signal(signal.SIGINT)
-            asyncio.get_running_loop().call_later(PATIENCE, _kill, job)
+            if job.process:
+                job.process.send_signal(signal.SIGINT)
+                asyncio.get_running_loop().call_later(PATIENCE, _kill, job)
         self._tell(job)
         return job
 
@@ -103,6 +104,11 @@ class Jobs:
             stdout=asyncio.subprocess.PIPE, limit=2**20, start_new_session=True,
         )  # fmt: skip
         assert job.process.stdin and job.process.stdout
+        if job.state == "cancelling":  # while the process was being made
+            job.process.kill()
+            await job.process.wait()
+            job.state, job.line = "cancelled", ""
+            return
         asked = {"study": job.study, "scale": job.scale, "changes": job.changes}
         job.process.stdin.write(json.dumps(asked).encode() + b"\n")
         await job.process.stdin.drain()

@@ -106,32 +106,39 @@ def _curve(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple[
     return Panel(tuple(marks), "", "step", label, y_scale=scale), words.strip()
 
 
-def _first(array: xr.DataArray, step: int, own: int) -> np.ndarray:
-    """The quantity at a step, of the first seed and the first point of a sweep."""
-    before = {d: 0 for d in array.dims[: len(array.dims) - own] if d != "step"}
-    return array.isel(before).isel(step=step).values.astype(float)
+def _first(array: xr.DataArray, step: int, own: int) -> tuple[np.ndarray, str]:
+    """The quantity at a step, of the first seed and the first point of a sweep, and what these are.
 
-
-def _at(run: xr.Dataset, step: int) -> str:
-    number = int(run["step"].values[step]) if "step" in run.coords else step
-    several = any(run.sizes.get(d, 1) > 1 for d in run.dims if d == "seed")
-    return f"At step {number}" + (", first seed." if several else ".")
+    Example:
+        >>> swept = xr.DataArray(np.zeros((2, 3, 4)), {"learning_rate": [0.1, 0.2]},
+        ...                      ("learning_rate", "step", "rank"))
+        >>> _first(swept, 1, 1)[1]
+        'At step 1, learning_rate 0.1 (the first of 2).'
+    """
+    before = [d for d in array.dims[: len(array.dims) - own] if d != "step"]
+    shown = array.isel(dict.fromkeys(before, 0)).isel(step=step)
+    number = int(shown["step"]) if "step" in array.coords else step
+    places = [
+        f"{d} {_short(array[d].values[0]) if d in array.coords else 0} (the first of {n})"
+        for d in before
+        if (n := array.sizes[d]) > 1
+    ]
+    return shown.values.astype(float), ", ".join([f"At step {number}", *places]) + "."
 
 
 def _profile(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple[Panel, str]:
     array = run[variable.name]
-    values = _first(array, step, 1)
+    values, words = _first(array, step, 1)
     places = np.arange(1.0, len(values) + 1)
     scale = _scale(array.values[np.isfinite(array.values)])
     line = Line(*thinned(places, values, width), variable.words)
-    return Panel((line,), "", str(array.dims[-1]), variable.words, y_scale=scale), _at(run, step)
+    return Panel((line,), "", str(array.dims[-1]), variable.words, y_scale=scale), words
 
 
 def _matrix(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple[Panel, str]:
     array = run[variable.name]
-    values = _first(array, step, 2)
+    values, words = _first(array, step, 2)
     cut = [min(side, LARGEST_SIDE) for side in values.shape]
-    words = _at(run, step)
     if tuple(cut) != values.shape:
         words += f" The first {cut[0]} x {cut[1]} of {values.shape[0]} x {values.shape[1]} entries."
     shown = values[: cut[0], : cut[1]]

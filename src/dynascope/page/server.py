@@ -130,7 +130,7 @@ class Site:
     async def compare(self, request: Request) -> Response:
         """Two records."""
         names = [_checked(n) for n in request.query_params.getlist("id")]
-        return await self._page(request, "compare", names=names, narrow=_narrow(request))
+        return await self._page(request, "compare", names=names)
 
     async def thumbnail(self, request: Request) -> Response:
         """The small picture of a study."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dynascope.core.charts import Reference, Scale, Span
+from dynascope.core.charts import Heat, Reference, Scale, Span
 from dynascope.report import geometry, style
 from dynascope.report.plotly_sheet import SMALL, Sheet, text
 from dynascope.report.style import Look
@@ -30,6 +30,10 @@ def reference(mark: Reference, look: Look, sheet: Sheet) -> None:
         words = {"x": end, "y": _at(mark.at, sheet.frame.y_scale)}
         words |= {"xanchor": "right" if end else "left", "yanchor": "top" if other else "bottom"}
     line: dict[str, Any] = {"color": style.FAINT_INK, "width": 1.3, "dash": "1px,3px"}
+    if any(isinstance(m, Heat) for m in sheet.panel.marks):  # cells have every colour
+        below = {"color": style.faded(style.PAPER, 0.7), "width": 3}
+        sheet.shapes.append({"type": "line", "line": below, **refs, **place})
+        words["bgcolor"] = style.faded(style.PAPER, 0.8)
     sheet.shapes.append({"type": "line", "line": line, **refs, **place})
     if mark.label:
         sheet.notes.append({**_words(mark.label), **words, **refs})

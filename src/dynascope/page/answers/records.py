@@ -20,6 +20,7 @@ from dynascope.core.records import StudyResult
 from dynascope.page.answers.pages import body
 from dynascope.page.drawing import drawn
 from dynascope.page.record_charts import variable_chart, variables
+from dynascope.report import plotly_charts
 from dynascope.report.html.claims import badge
 from dynascope.report.html.parts import escaped, rows, scrolling
 from dynascope.report.library import CARTESIAN
@@ -35,7 +36,7 @@ SORTS: dict[str, Any] = {
     "newest": lambda e: 0, "label": lambda e: e.label, "size": lambda e: -e.size,
     "time": lambda e: -e.seconds,
 }  # fmt: skip
-AT_ONCE, MOST_CURVES = 100, 4
+AT_ONCE = 100
 PLACES = 2000  # of the step slider, about
 KEPT = 4  # datasets that stay in memory
 _loaded: OrderedDict[tuple, Any] = OrderedDict()
@@ -83,7 +84,7 @@ def listing(search: str, kind: str, study: str, sort: str, first: int) -> dict[s
         '<p class="notice" id="empty">Nothing is stored yet: '
         '<a href="/studies/swing-by">run a study</a> first.</p>')  # fmt: skip
     asked = {"search": search, "kind": kind, "study": study, "sort": sort}
-    steps = [(word, to) for word, to in (("Newer", first - AT_ONCE), ("Older", first + AT_ONCE))
+    steps = [(word, to) for word, to in (("Previous", first - AT_ONCE), ("Next", first + AT_ONCE))
              if 0 <= to < len(found)]  # fmt: skip
     turn = " ".join(f'<a href="?{escaped(urlencode({**asked, "first": to}))}">{word}</a>'
                     for word, to in steps)  # fmt: skip
@@ -191,7 +192,7 @@ def chart(name: str, variable: str, step: int, width: int, narrow: bool) -> dict
     return drawn(variable_chart(content, variable, step, max(100, min(width, 4000))), narrow)
 
 
-def compare(names: list[str], narrow: bool) -> dict[str, Any]:
+def compare(names: list[str]) -> dict[str, Any]:
     """Two records side by side: settings and verdicts that differ, curves in one chart."""
     if len(names) != 2:
         raise bad("records", f"{len(names)} of them", "two: mark two records of one kind")
@@ -215,7 +216,8 @@ def compare(names: list[str], narrow: bool) -> dict[str, Any]:
         f"<figcaption>{escaped(c.caption)}</figcaption></figure>"
         for i, c in enumerate(charts)
     )
-    data = json.dumps([drawn(c, narrow) for c in charts], allow_nan=False).replace("<", "\\u003c")
+    both = [{**drawn(c, False), "narrow": plotly_charts.narrow(c)} for c in charts]
+    data = json.dumps(both, allow_nan=False).replace("<", "\\u003c")
     html = f"""<h1>Two records</h1>\n{found}\n{settings}
 <section id="charts"><h2>Curves</h2>{figures or "<p>They have no curves in common.</p>"}</section>
 <script type="application/json" id="both">{data}</script>"""
@@ -261,7 +263,7 @@ def _study_charts(results: list[StudyResult]) -> list[Chart]:
         if other and len(other.panels) == len(chart.panels) and _flat(chart):
             panels = tuple(map(_over, chart.panels, other.panels))
             found.append(replace(chart, panels=panels, caption="Grey: the second record."))
-    return found[:MOST_CURVES]
+    return found
 
 
 def _flat(chart: Chart) -> bool:
@@ -280,7 +282,7 @@ def _over(panel: Panel, other: Panel) -> Panel:
 def _run_charts(runs: list[xr.Dataset]) -> list[Chart]:
     names = [{v.name for v in variables(r) if v.kind == "curve"} for r in runs]
     found = []
-    for name in sorted(names[0] & names[1])[:MOST_CURVES]:
+    for name in sorted(names[0] & names[1]):
         one, other = (variable_chart(r, name, 0, 600) for r in runs)
         found.append(replace(one, panels=(_over(one.panels[0], other.panels[0]),),
                              caption="Grey: the second record."))  # fmt: skip

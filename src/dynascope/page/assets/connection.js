@@ -9,8 +9,8 @@ function token() {
 }
 
 // What the server answers to a request that changes or computes; throws its line otherwise.
-export async function post(path, body = {}) {
-  return answer(await fetch(path, { method: "POST", body: JSON.stringify(body),
+export async function post(path, body = {}, signal = null) {
+  return answer(await fetch(path, { method: "POST", signal, body: JSON.stringify(body),
     headers: { "x-token": token(), "content-type": "application/json", accept: "application/json" } }));
 }
 

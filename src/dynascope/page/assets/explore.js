@@ -12,9 +12,11 @@ const LONGEST = 2000; // letters of a value in an address
 const GRACE = 300; // milliseconds that a picture may take before what is moved meanwhile overtakes it
 let values = { ...about.values };
 let underWay = 0; // number of the newest request that has no picture yet
+let left = new AbortController(); // of that request, whose answer nobody wants when it is overtaken
 let begun = 0;
 let count = 0;
 let later = null;
+let strange = []; // what the address holds and nothing here understands
 
 // --- between a slider's thousand places and its value -----------------------------------------
 
@@ -41,14 +43,15 @@ function within(name, value) {
   return whole ? Math.round(kept) : Number(kept.toPrecision(4));
 }
 
-function fill() {
+// What is being written in a text field stays, but for a step back or forward.
+function fill(everything = false) {
   for (const field of form.querySelectorAll("[data-name]")) {
     const value = values[field.dataset.name];
     if (field.type === "range") {
       field.value = toPlace(field, value);
       form.querySelector(`[data-number="${field.dataset.name}"]`).value = value;
     } else if (field.tagName === "SELECT") field.value = JSON.stringify(value);
-    else if (document.activeElement !== field) field.value = value;
+    else if (everything || document.activeElement !== field) field.value = value;
   }
 }
 
@@ -71,10 +74,13 @@ function address() {
 
 function read() {
   values = { ...about.values };
+  strange = [];
   for (const [name, text] of new URLSearchParams(location.search)) {
-    if (!(name in values)) continue;
     if (typeof values[name] === "string") values[name] = text;
-    else try { values[name] = JSON.parse(text); } catch { /* as at first */ }
+    else try {
+      if (!(name in values)) throw new Error(name);
+      values[name] = JSON.parse(text);
+    } catch { strange.push(`${name}=${text}`.slice(0, 80)); }
   }
 }
 
@@ -82,7 +88,7 @@ function keep() {
   if (address() !== location.pathname + location.search) history.pushState(null, "", address());
 }
 
-window.addEventListener("popstate", () => { read(); fill(); ask(); });
+window.addEventListener("popstate", () => { read(); fill(true); ask(); });
 
 // --- asking -----------------------------------------------------------------------------------
 
@@ -96,24 +102,28 @@ async function send() {
   clearTimeout(later);
   later = null;
   const mine = underWay = ++count;
+  left.abort();
+  left = new AbortController();
   begun = performance.now();
   chart.classList.add("old");
   try {
     const asked = Object.fromEntries(changed());
-    const found = await post(`/explore/${about.name}`, { values: asked, client, narrow: phone.matches });
+    const found = await post(`/explore/${about.name}`,
+      { values: asked, client, narrow: phone.matches }, left.signal);
     if (mine !== underWay) return;
     await draw(chart, found);
     listen();
     say(found.numbers.join(" "));
-    cut.textContent = found.cut;
-    cut.hidden = !found.cut;
+    const unread = strange.length ? `Nothing here is set by this part of the address: ${strange.join(", ")}.` : "";
+    cut.textContent = `${unread} ${found.cut}`.trim();
+    cut.hidden = !cut.textContent;
     const long = changed().some(([, value]) => String(value).length > LONGEST);
     document.getElementById("work").textContent = found.work
       + (long ? ` The address does not hold a text of more than ${LONGEST} letters.` : "");
     document.documentElement.dataset.moved = String(1 + Number(document.documentElement.dataset.moved || 0));
     document.documentElement.dataset.took = String(performance.now() - begun);
   } catch (error) {
-    if (mine === underWay && error.status !== 409) say(error.message, true);
+    if (mine === underWay) say(error.message, true);
   }
   if (mine !== underWay) return;
   underWay = 0;

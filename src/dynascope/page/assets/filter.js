@@ -17,8 +17,8 @@ function choice(name, words, options) {
 if (rows.length > 3) {
   const bar = Object.assign(document.createElement("p"), { className: "controls", id: "filter" });
   const handles = new Set(rows.flatMap((row) => source(row).match(/[a-z]+\d{4}/g) || []));
-  const word = Object.assign(document.createElement("input"), { type: "search", name: "words" });
-  word.setAttribute("aria-label", "words of a claim");
+  const word = Object.assign(document.createElement("label"), { textContent: "words " });
+  word.append(Object.assign(document.createElement("input"), { type: "search", name: "words" }));
   const count = Object.assign(document.createElement("span"), { role: "status" });
   bar.append(choice("verdict", "verdict", new Set(rows.map((row) => row.dataset.verdict))),
     choice("source", "document", handles), word, count);

@@ -70,7 +70,6 @@ onJob((job) => {
   } else if (job.state === "finished") {
     const words = Object.entries(job.tally).map(([verdict, n]) => `${n} ${verdict.replace("_", " ")}`);
     say(`Finished: ${words.join(", ")}.`);
-    if (location.search.includes("stay")) return;
     location.assign(`/studies/${study}?record=${job.record}`);
   } else {
     current = null;
