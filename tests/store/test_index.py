@@ -7,7 +7,7 @@ from dynascope.store import index
 from dynascope.store.index import free_id, resolve
 from dynascope.store.manifest import Manifest, write_manifest
 
-from .samples import PRINT, SPEC, small_part
+from .samples import PRINT, SPEC, small_part, study
 
 
 @pytest.fixture
@@ -95,3 +95,14 @@ def test_last_is_the_newest_record(store):
     assert resolve(store.records, "last") == ids[0]
     with pytest.raises(UnknownName):
         resolve(store.home / "nothing", "last")
+
+
+def test_the_name_of_a_study_is_its_newest_result(store):
+    store.put_study(study())
+    newest = store.put_study(study(0.75, versions={"jax": "2"}))
+    sink = store.sink(SPEC, PRINT, label="swing-by: networks")  # a run of it, and newer
+    sink.append(small_part(0, 2), b"")
+    sink.finish({})
+    assert resolve(store.records, "swing-by") == newest != resolve(store.records, "last")
+    with pytest.raises(UnknownName):
+        resolve(store.records, "swing")

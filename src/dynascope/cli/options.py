@@ -88,7 +88,7 @@ Record = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="The record's id, a unique beginning of it, or last for the newest.",
+        help="Id or a unique beginning of it; last, or a study's name, for the newest.",
         autocompletion=record_ids,
     ),
 ]

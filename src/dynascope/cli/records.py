@@ -156,7 +156,7 @@ def forget(
         list[str],
         typer.Argument(
             metavar="ID",
-            help="Ids, unique beginnings of them, or last.",
+            help="Ids or unique beginnings of them; last, or a study's name, for the newest.",
             autocompletion=options.record_ids,
         ),
     ],

@@ -127,7 +127,10 @@ def _wrong(folder: Path, manifest: Manifest) -> str | None:
 
 
 def resolve(records: Path, text: str) -> str:
-    """The id that a text means: itself, the only id that begins with it, or the "last" one."""
+    """The id that a text means: itself, the only id that begins with it, or the newest one.
+
+    "last" means the newest of all, the name of a study its newest result.
+    """
     known = names(records)
     if text in known:
         return text
@@ -141,6 +144,10 @@ def resolve(records: Path, text: str) -> str:
     if found:
         shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
         raise BadInput(f"record {text!r} could be any of {shown}; give more digits")
+
+    for entry in entries(records):
+        if entry.kind == "study" and entry.study == text:
+            return entry.id
 
     def alike(name: str) -> int:
         return next((i for i, (a, b) in enumerate(zip(name, text)) if a != b), len(text))
