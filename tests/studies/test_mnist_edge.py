@@ -146,21 +146,23 @@ def test_four_layers_on_blobs(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("data", ["blobs", "mnist"])
 def test_seeds_hover_at_the_edge_on_average(data):
-    """Check 20 of the ledger, for means over seeds: sharpness 4, rate 0.1 sharper and across."""
+    """Check 20 of the ledger for means over seeds, of every step from 40 to 60.
+
+    Sharpness within 15 % of 4 at rate 0.5; at rate 0.1 no alignment, and 1.5 times as sharp in
+    the end. Its cosine of 0.9 is that of single seeds: some settle below the edge with none, and
+    of the others the mean over seeds is near 0.9, which the claims `aligned` judge.
+    """
     if data == "mnist" and not there("mnist"):
         pytest.skip("MNIST is not there")
-    experiments = NODES[data].function(Settings(seeds=8, looks=31))
+    experiments = NODES[data].function(Settings(seeds=16, looks=61))
     large, small = (
         runs.trace(Run(execute(experiments[case], progress=False), experiments[case]))
         for case in ("3 layers", "small rate")
     )
     seen = {"3 layers": large, "small rate": small}
-    hovering = claims.hover(seen, ("3 layers",))
-    assert hovering.low <= 1.15 and hovering.high >= 0.85
-    assert (
-        small.settled(small.edge.alignment).mean()
-        < 0.2
-        < 0.7
-        < large.past(large.edge.alignment).mean()
-    )
-    assert claims.sharper(seen, "small rate", "3 layers", "settled").value > 1.5
+    assert 0.85 <= claims.hover(seen, ("3 layers",)).value <= 1.15
+    assert small.settled(small.edge.alignment).max() < 0.2, "in every seed"
+    past = large.past(large.edge.alignment)
+    assert len(past) >= 8 and past.mean() > 0.8
+    for when in ("settled", "last"):
+        assert claims.sharper(seen, "small rate", "3 layers", when).low > 1.5

@@ -11,6 +11,8 @@ from dynascope import dynamics, models, tasks
 from dynascope.core.encoding import decode, encode
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
+from dynascope.core.run import Run
+from dynascope.engine import execute
 from dynascope.runtime.precision import precision
 from dynascope.studies import studies
 from dynascope.studies.catapult.quadratic_general.networks import TrainingOutput
@@ -86,6 +88,27 @@ def test_inputs_of_one_sign_have_one_direction_and_no_nan():
     )  # fmt: skip
     values = run["direction_kernel"].sel(number="value").values[0, 0]
     assert np.isfinite(values).all() and np.sum(values > 1e-9) == 1
+
+
+@pytest.mark.slow
+def test_the_regimes_at_the_width_of_the_figure_are_those_of_the_ledger():
+    """Check 13 of ledger 004, width 5000: each bound in each seed, the network's second apart."""
+    settings = runs.Settings(starts=2)
+    assert (settings.width, settings.task.count) == (5000, 128)
+    starts = seeds_with_a_gap(settings.task, settings.width, settings.starts)
+    experiments = runs.descents.function(settings, starts)
+    found = {name: Run(execute(e, progress=False), e) for name, e in experiments.items()}
+    for model, sweeps in runs.sweeps.function(settings, starts, found).items():
+        for sweep in sweeps:
+            first, second = sweep.start.critical
+            assert 0.3 <= first <= 0.5 and second >= 1.05 * first
+            ratio = sweep.kernels / sweep.kernels[..., :1]  # (direction, rate, step)
+            assert np.abs(ratio[:, runs.BELOW] - 1).max() <= 0.01
+            assert ratio[0, runs.BETWEEN, -1] <= 0.97
+            if model == "quadratic model":  # a network's gates move the second as well
+                assert np.abs(ratio[1, runs.BETWEEN] - 1).max() <= 0.01
+            assert (ratio[:, runs.ABOVE, -1] <= 0.8).all()
+            assert sweep.diverged.tolist() == [False, False, False, True]
 
 
 def planted(falls: tuple[float, float], steps: int = 45, width: int = 30) -> Sweep:

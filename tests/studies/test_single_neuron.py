@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynascope.studies.oscillation.single_neuron import claims, runs, witnesses
-from dynascope.studies.oscillation.single_neuron.stages import Facts, stages
+from dynascope.studies.oscillation.single_neuron.stages import Facts, not_below, stages
 from dynascope.theories.oscillation.neuron import Neuron, neuron_hessian
 from dynascope.theories.oscillation.quartic import orbit_points
 
@@ -68,6 +68,15 @@ def test_the_basin_has_two_ends(ends, room):
     seen = Facts(1, 0, np.zeros(1), 0.0, 3.0, 2.0, 1.0, np.zeros((1, 2)), np.zeros(1),
                  np.array(ends))  # fmt: skip
     assert claims.room_in_basin(seen).value == pytest.approx(room)
+
+
+def test_violations_are_those_counted_and_not_below_means_below():
+    seen = Facts(7, 3, np.zeros(1), 0.0, 3.0, 2.0, 1.0, np.zeros((1, 2)), np.zeros(1), np.zeros(2))
+    assert claims.violations(seen).value == 3
+    assert claims.violations(seen._replace(violations=0)).value == 0
+    across, bound = np.array([0.1, 0.2, 0.3, np.nan]), np.array([0.2, 0.2, 0.2, np.inf])
+    assert not_below(across, bound) == 3, "at the bound, above it, and no number"
+    assert not_below(across[:1], bound[:1]) == 0
 
 
 def test_the_grids_are_the_theorems_a_slow_one_and_larger_starts():

@@ -7,12 +7,14 @@ import pytest
 import xarray as xr
 
 from dynascope.core.records import Measured
+from dynascope.models import TiedLinear
 from dynascope.studies.measures import share
 from dynascope.studies.nodes import Missing
 from dynascope.studies.swing_by.events import distance, first_share, largest
 from dynascope.studies.swing_by.swing_by_width import claims as width
 from dynascope.studies.swing_by.swing_by_width.runs import gaussian
 from dynascope.tasks import IdentityMapping
+from dynascope.theories.base import initial_params
 from dynascope.theories.swing_by.width_odds import probability_cosine_above
 
 STUDY = "swing-by-width"
@@ -41,10 +43,21 @@ def test_depth_shares_are_those_of_the_ledger(claims):
     assert claims["one-layer-small-start"].measured.value == 0
 
 
-def test_gaussian_entries_have_the_moments_of_the_ledger(claims):
-    """M26: means within 0.02 of 1 and of 0."""
-    assert abs(claims["gaussian-major-entries"].measured.value - 1) < 0.02
-    assert abs(claims["gaussian-minor-entries"].measured.value) < 0.02
+@pytest.mark.parametrize("columns", [8, 64])
+def test_gaussian_entries_have_the_moments_of_the_ledger(columns):
+    """M26: in units of width x variance, means within 0.02 of 1 and of 0, over 2,000 draws."""
+    task, scale = IdentityMapping((1.0, 1.0), (0.0, 0.0)), 0.3
+    u = initial_params(task, TiedLinear(columns, scale), np.arange(2000))
+    w = (u @ u.transpose(0, 2, 1)).mean(axis=0) / (columns * scale**2)
+    assert abs(np.trace(w) / 2 - 1) < 0.02 and abs(w[0, 1]) < 0.02
+
+
+def test_the_claims_on_gaussian_entries_measure_these_moments(claims):
+    """M26 as the study measures it, over its 10,000 draws at width 8."""
+    for kind, mean, variance in (("major", 1, 2 / 8), ("minor", 0, 1 / 8)):
+        found = claims[f"gaussian-{kind}-entries"].measured
+        assert abs(found.value - mean) < 0.02
+        assert found.spread**2 == pytest.approx(variance, rel=0.1)
 
 
 @pytest.mark.parametrize("width", [1, 2, 64])
