@@ -49,3 +49,11 @@ def test_brackets_in_words_are_no_markup():
 
 def test_a_study_without_claims_says_so():
     assert "No claims." in printed(replace(example(), claims=()), 80)
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_measured_number_says_what_it_is(width):
+    claim = replace(example().claims[0], quantity="Largest eigenvalue.")
+    lines = printed(replace(example(), claims=(claim,)), width).split("\n")
+    [line] = [line for line in lines if "Largest eigenvalue." in line]
+    assert ("quantity: " in line) == (width == 80)

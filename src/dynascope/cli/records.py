@@ -124,13 +124,14 @@ def show(record: options.Record, as_json: options.Json = False) -> None:
 
 def _verdicts(result: Any) -> None:
     """A line for every claim, and the records behind them."""
-    from dynascope.report.words import VERDICT_WORDS, measured_words, summary
+    from dynascope.report.words import VERDICT_WORDS, expected_words, measured_words, summary
 
     rows = [
-        (VERDICT_WORDS[c.verdict], c.id.partition("/")[2], measured_words(c.measured))
+        (VERDICT_WORDS[c.verdict], c.id.partition("/")[2], measured_words(c.measured),
+         expected_words(c.expected), c.quantity)
         for c in result.claims
-    ]
-    table(("verdict", "claim", "measured"), rows)
+    ]  # fmt: skip
+    table(("verdict", "claim", "measured", "expected", "quantity"), rows)
     runs = printable(" ".join(result.runs)) or "none"
     print(f"\n{summary(result.claims)}\n\nruns: {runs}\n")
 

@@ -51,7 +51,7 @@ def _row(claim: Claim) -> str:
     cells = (
         f'<b style="color:{colour}">{verdict}</b>',
         f"{escape(claim.statement)}<br><small>{escape(claim.id)}, {escape(claim.source)}</small>",
-        escape(measured_words(claim.measured)),
+        f"{escape(measured_words(claim.measured))}<br><small>{escape(claim.quantity)}</small>",
         escape(expected_words(claim.expected)),
     )
     return f"<tr>{''.join(f'<td {_CELL}>{c}</td>' for c in cells)}</tr>"

@@ -82,9 +82,11 @@ def _table(claims: tuple[Claim, ...], words: Any) -> Any:
         statement.append_text(words(f"\n{claim.source}", "dim"))
         if claim.note:
             statement.append_text(words(f"\n{claim.note}", "italic"))
-        measured = measured_words(claim.measured).replace(" (", "\n(")
-        numbers = measured, expected_words(claim.expected)
-        table.add_row(_badge(claim, words), statement, *map(words, numbers), _control(claim, words))
+        measured = words(measured_words(claim.measured).replace(" (", "\n("))
+        if claim.quantity:
+            measured.append_text(words(f"\n{claim.quantity}", "dim"))
+        expected = words(expected_words(claim.expected))
+        table.add_row(_badge(claim, words), statement, measured, expected, _control(claim, words))
     return table
 
 
@@ -98,6 +100,7 @@ def _list(claims: tuple[Claim, ...], words: Any) -> Any:
         body = words(f"{claim.statement}\n{claim.source}\n")
         body.append_text(words(f"measured: {measured_words(claim.measured)}; "))
         body.append_text(words(f"expected: {expected_words(claim.expected)}\n"))
+        body.append_text(words(f"quantity: {claim.quantity}\n" if claim.quantity else "", "dim"))
         body.append_text(_control(claim, words))
         if claim.note:
             body.append_text(words(f"\n{claim.note}", "italic"))
