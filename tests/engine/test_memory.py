@@ -9,10 +9,11 @@ import pytest
 
 from dynascope import dynamics, graphs, models, probes, simulate, tasks
 from dynascope.core.errors import BadInput
-from dynascope.engine import Experiment
+from dynascope.engine import Experiment, drive, execution
 from dynascope.engine.loop_inputs import loop_inputs
 from dynascope.engine.memory import peak
 from dynascope.engine.program import program
+from dynascope.engine.record import At
 from dynascope.instruments.graph import describe_graph
 from dynascope.runner import sweep
 from dynascope.runtime.memory import available_bytes, parse_bytes, refuse_above
@@ -44,6 +45,22 @@ def test_lanes_that_do_not_fit_are_refused_before_they_are_made(monkeypatch):
     assert run(2).sizes["seed"] == 2
     with pytest.raises(BadInput, match=r"needs about .*B of memory, 100 KB are free; lower"):
         run(4096)
+
+
+def test_calls_that_record_nothing_keep_nothing(monkeypatch):
+    monkeypatch.setattr(drive, "CALL_SECONDS", 0.0)  # a call for every step
+    held, take = [], execution._Journal.take
+
+    def watched(journal, chunk):
+        take(journal, chunk)
+        held.append(len(journal.waiting))
+        assert all(rows.base is None for rows in chunk.rows.values())  # no view of a whole buffer
+
+    monkeypatch.setattr(execution._Journal, "take", watched)
+    run = simulate(TASK, models.TiedLinear(2), dynamics.GradientDescent(0.01), steps=30,
+                   probes=[probes.Loss()], record=At((30,)), progress=False)  # fmt: skip
+    assert run.sizes["step"] == 2 and len(held) >= 30
+    assert max(held) <= 2
 
 
 def test_data_that_does_not_fit_is_refused(monkeypatch):

@@ -104,7 +104,8 @@ def drive(
         filled = min(int(np.searchsorted(record_steps, stop, side="right")), end) - row
         pace.learn(stop - step, time.perf_counter() - begun)
         step, row = stop, row + filled
-        part = {k: np.asarray(v)[: lanes.count, :filled] for k, v in buffer.items()}
+        # Copies: a view would keep the whole buffer, of which a call may fill nothing.
+        part = {k: np.array(np.asarray(v)[: lanes.count, :filled]) for k, v in buffer.items()}
         diverged = np.asarray(lane.state.diverged)[: lanes.count]
         if step in kept_at and step <= record_steps[end - 1]:
             values = as_rows(lane.state.params, lanes.count)

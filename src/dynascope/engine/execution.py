@@ -167,7 +167,8 @@ class _Journal:
             rows, window = {k: v[:, kept] for k, v in rows.items()}, window[kept]
             if kept.any():
                 self.last = rows[self.record.watches][:, -1]
-        self.waiting.append((rows, window))
+        if window.size or not self.waiting:
+            self.waiting.append((rows, window))
         self.kept += chunk.kept
         self.latest = chunk
         pause = APPEND_SECONDS * max(1.0, self.took / APPEND_SHARE)
