@@ -1,6 +1,7 @@
 """Questions to a warm process: in turn, overtaken ones dropped, a dead process replaced."""
 
 import asyncio
+import multiprocessing
 import threading
 import time
 from types import SimpleNamespace
@@ -8,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from dynascope.page.pool import Refused, Worker
-from dynascope.page.worker import answered, unless_overtaken
+from dynascope.page.worker import answered, serve, unless_overtaken, warm
+from dynascope.runtime import process
 from dynascope.runtime.progress import Progress
 
 
@@ -128,6 +130,57 @@ def test_a_computation_is_left_where_it_tells_of_its_progress(monkeypatch):
     assert reached == [0, 1, 2]
     assert unless_overtaken(8, shared, "counts", {}) == ("ok", "all")  # number 7 is meant
     assert answered("counts", {}) == ("ok", "all")  # nobody looks any more
+
+
+def test_a_question_does_not_wait_for_what_warms_up(monkeypatch):
+    """The program of a warm process, in this one: a piece ends only after the answer has come."""
+
+    def leave(code):
+        raise SystemExit(code)
+
+    begun, answered_first, found = threading.Event(), threading.Event(), []
+
+    def piece(kind):
+        begun.set()
+        answered_first.wait(20)
+        yield
+
+    ours, theirs = multiprocessing.Pipe()
+
+    def parent():
+        begun.wait(20)
+        ours.send((1, "fine", {}))
+        found.append(ours.poll(10) and ours.recv())
+        answered_first.set()
+        ours.close()
+
+    monkeypatch.setattr("dynascope.page.answers.warm_up", piece)
+    monkeypatch.setattr("dynascope.page.answers.ANSWERS", {"fine": lambda: 3})
+    monkeypatch.setattr(process, "begin", lambda: None)
+    monkeypatch.setattr(process, "leave", leave)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    threading.Thread(target=parent).start()
+    with pytest.raises(SystemExit):
+        serve(theirs, "explorer", SimpleNamespace(value=0))
+    assert found == [("ok", 3)]
+
+
+def test_what_warms_up_begins_nothing_while_a_question_is_answered(monkeypatch):
+    monkeypatch.setattr("dynascope.page.worker.PATIENCE", 0.01)
+    quiet, done = threading.Event(), []
+
+    def pieces():
+        for i in range(3):
+            done.append(i)
+            yield
+
+    thread = threading.Thread(target=warm, args=(pieces(), quiet))
+    thread.start()
+    time.sleep(0.1)
+    assert done == []
+    quiet.set()
+    thread.join(5)
+    assert done == [0, 1, 2] and not thread.is_alive()
 
 
 @pytest.mark.slow

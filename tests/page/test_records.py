@@ -85,7 +85,10 @@ def test_charts_stay_in_the_browser_as_long_as_the_record_is_the_same(port, home
     assert len(lines) == 2 and all(len(t["x"]) <= 202 for t in lines)
     assert "5,000 points, thinned" in found["caption"]
     status, text, _ = ask(port, path=f"/records/{record}/chart?variable=matrix&step=3")
-    assert status == 200 and any(t["type"] == "heatmap" for t in json.loads(text)["figure"]["data"])
+    figure = json.loads(text)["figure"]
+    assert status == 200 and any(t["type"] == "heatmap" for t in figure["data"])
+    bottom, top = figure["layout"]["yaxis"]["range"]
+    assert bottom > top and figure["layout"]["yaxis"]["dtick"] == 1  # the first row is at the top
 
 
 def test_export_is_an_archive_and_nothing_is_left_behind(port, home):

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import xarray as xr
 
-from dynascope.core.charts import Chart, Heat, Line, Panel, Points
+from dynascope.core.charts import Chart, Heat, Line, Panel, Reference
 from dynascope.core.spec import Spec
 from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
@@ -77,14 +77,15 @@ def factorisation(s: Settings) -> Explored:
     values = np.array(tops).reshape(-1, 2)
     steps = np.arange(1, len(values) + 1)
     word, reason = _verdict(round(s.first, 6), round(s.second, 6))
-    line = Line(K_RANGE, [neimark_sacker_line(x) for x in K_RANGE], "K + b = 2", "theory")
-    here = Points([s.first], [s.second], "here", "control")
+    ends = (neimark_sacker_line(B_RANGE[1]), K_RANGE[1])  # where K + b = 2 enters and leaves
+    line = Line(ends, [neimark_sacker_line(x) for x in ends], "K + b = 2", "theory")
+    here = (Reference("x", s.first), Reference("y", s.second, "here"))
     lengths = [Line(steps, values[:, i], name, group=i) for i, name in enumerate(("Y", "Z"))]
     seen = "escapes" if len(values) < SHOWN else f"stays bounded for {SHOWN} steps"
     words = (f"Predicted: {word} ({reason}).", f"From this start descent {seen}.")
     chart = Chart(
         "factorisation", "Map of escapes", " ".join(words),
-        (Panel((Heat(k, b, escaped, categories=("bounded", "escaped")), line, here),
+        (Panel((Heat(k, b, escaped, categories=("bounded", "escaped")), line, *here),
                f"small starts, {STEPS} steps", "K", "b"),
          Panel(tuple(lengths), "at this point", "step", "largest singular value")),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import xarray as xr
 
-from dynascope.core.charts import Chart, Heat, Line, Panel, Points, Reference
+from dynascope.core.charts import Chart, Heat, Line, Panel, Reference
 from dynascope.core.spec import Spec
 from dynascope.explorers.budget import Work
 from dynascope.explorers.explorer import Explored, explorer
@@ -69,7 +69,8 @@ def quadratic_map(s: Settings) -> Explored:
         Heat(phases.x, phases.y, phases.regime, "phase", categories=tuple(REGIMES)),
         Reference("x", model.critical_rate, "2 / kernel"),
         Reference("x", model.largest_rate, "4 / kernel"),
-        Points([model.learning_rate], [model.width], "here", "control"),
+        Reference("x", model.learning_rate),
+        Reference("y", model.width, "here"),
     )
     chart = Chart(
         "quadratic-map", "Phases of the quadratic model", words[0],

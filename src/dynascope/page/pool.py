@@ -16,6 +16,7 @@ from typing import Any
 from dynascope.page.worker import OVERTAKEN, serve
 
 LONGEST = 120.0  # seconds for one answer, the first one after a start included
+LEAVING = 1.0  # seconds to leave in order; locks of libraries would else be reported as leaked
 
 
 class Refused(Exception):
@@ -107,7 +108,10 @@ class Worker:
         return self._pipe.recv()
 
     def stop(self) -> None:
-        """End the process."""
+        """End the process: one that waits for questions leaves in order when none can come."""
+        if not self._under_way[0]:
+            self._pipe.close()
+            self.process.join(LEAVING)
         self.process.kill()
         self.process.join(5)
         self._pipe.close()

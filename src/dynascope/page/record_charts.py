@@ -100,7 +100,7 @@ def _curve(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple[
         everything.append(y[np.isfinite(y)])
     if len(x) > 2 * width + 2:
         words += f"{len(x):,} points, thinned to the lowest and highest of every stretch. "
-    unit = variable.unit if variable.unit != variable.words else ""
+    unit = variable.unit if variable.unit not in variable.words else ""
     label = f"{variable.words} ({unit})" if unit else variable.words
     scale = _scale(np.concatenate(everything) if everything else np.zeros(0))
     return Panel(tuple(marks), "", "step", label, y_scale=scale), words.strip()

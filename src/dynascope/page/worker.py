@@ -1,8 +1,12 @@
-"""The program of a warm process: it answers one question after the other, and warms up between.
+"""The program of a warm process: it answers one question after the other, and warms up meanwhile.
 
 Questions and answers are pickled through a pipe to our own parent; nobody else can write there.
 A question that is overtaken is left where its computation tells of its progress: between two
 chunks of a run, two networks, two depths of a graph. What is inside one of these is finished.
+
+Explorers warm up on a thread, so that a slider that is moved after a moment of rest never waits
+for the compilation of another explorer. Studies warm up between questions: drawing thumbnails is
+not for two threads, and each takes a moment only.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -38,6 +43,11 @@ def serve(questions: Connection, kind: str, overtaken: Any) -> None:
     from dynascope.page.answers import warm_up
 
     warming: Iterator[None] | None = warm_up(kind)
+    quiet = threading.Event()
+    quiet.set()
+    if kind == "explorer":
+        threading.Thread(target=warm, args=(warming, quiet), daemon=True).start()
+        warming = None
     while True:
         try:
             while warming is not None and not questions.poll(PATIENCE):
@@ -45,10 +55,27 @@ def serve(questions: Connection, kind: str, overtaken: Any) -> None:
             number, name, options = questions.recv()
         except (EOFError, OSError, KeyboardInterrupt):
             process.leave(0)
+        quiet.clear()
         try:
             questions.send(unless_overtaken(number, overtaken, name, options))
         except (BrokenPipeError, OSError):
             process.leave(0)
+        quiet.set()
+
+
+def warm(pieces: Iterator[None], quiet: threading.Event) -> None:
+    """Do all pieces, each begun only where nothing has been asked for a moment.
+
+    Args:
+        pieces: Work to be done.
+        quiet: Set while no question is being answered.
+    """
+    warming: Iterator[None] | None = pieces
+    while warming is not None:
+        quiet.wait()
+        time.sleep(PATIENCE)
+        if quiet.is_set():
+            warming = _warmer(warming)
 
 
 def unless_overtaken(

@@ -17,10 +17,13 @@ from dynascope.report.html.links import Links
 from dynascope.report.html.parts import escaped
 from dynascope.report.library import CARTESIAN
 
+ABOUT = "Small experiments with sliders: each change is computed, and the address holds them all."
+
 
 def listing() -> dict[str, Any]:
     """All explorers by phenomenon."""
-    return body("Explorers", f"<h1>Explorers</h1>\n{cards(lambda name: f'/explore/{name}')}")
+    shown = cards(lambda name: f"/explore/{name}")
+    return body("Explorers", f"<h1>Explorers</h1>\n<p>{ABOUT}</p>\n{shown}")
 
 
 def cards(link: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 import zipfile
 from collections import OrderedDict
@@ -14,7 +15,7 @@ from urllib.parse import urlencode
 import numpy as np
 import xarray as xr
 
-from dynascope.core.charts import Chart, Line, Panel, Points
+from dynascope.core.charts import Chart, Heat, Line, Panel, Points
 from dynascope.core.errors import bad, unknown
 from dynascope.core.records import StudyResult
 from dynascope.page.answers.pages import body
@@ -189,7 +190,19 @@ def chart(name: str, variable: str, step: int, width: int, narrow: bool) -> dict
     entry, content = _load(name)
     if not isinstance(content, xr.Dataset):
         raise bad("record", entry.id, "a run or a sweep")
-    return drawn(variable_chart(content, variable, step, max(100, min(width, 4000))), narrow)
+    found = variable_chart(content, variable, step, max(100, min(width, 4000)))
+    shown = drawn(found, narrow)
+    if isinstance(found.panels[0].marks[0], Heat):
+        _as_written(shown["figure"]["layout"])
+    return shown
+
+
+def _as_written(layout: dict[str, Any]) -> None:
+    """A matrix as it is written: its first row at the top, whole numbers at its sides."""
+    for axis in (layout["xaxis"], layout["yaxis"]):
+        low, high = axis["range"]
+        axis |= {"tick0": 1, "dtick": max(1, math.ceil((high - low) / 7))}
+    layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
 
 
 def compare(names: list[str]) -> dict[str, Any]:
@@ -211,12 +224,8 @@ def compare(names: list[str]) -> dict[str, Any]:
     else:
         found, charts = "", _run_charts(contents)
     settings = _beside("Settings that differ", heads, differ, "The settings are the same.")
-    figures = "\n".join(
-        f'<figure><h3>{escaped(c.title)}</h3><div class="plot"><div id="both-{i}"></div></div>'
-        f"<figcaption>{escaped(c.caption)}</figcaption></figure>"
-        for i, c in enumerate(charts)
-    )
     both = [{**drawn(c, False), "narrow": plotly_charts.narrow(c)} for c in charts]
+    figures = "\n".join(_figure(i, one) for i, one in enumerate(both))
     data = json.dumps(both, allow_nan=False).replace("<", "\\u003c")
     html = f"""<h1>Two records</h1>\n{found}\n{settings}
 <section id="charts"><h2>Curves</h2>{figures or "<p>They have no curves in common.</p>"}</section>
@@ -224,16 +233,25 @@ def compare(names: list[str]) -> dict[str, Any]:
     return body("Compare", html, CARTESIAN, ("compare.js",))
 
 
+def _figure(number: int, chart: dict[str, Any]) -> str:
+    """The place of a compared chart, as high as it will be."""
+    heights = [part["layout"]["height"] for part in (chart["figure"], chart["narrow"])]
+    return f"""<figure><h3>{escaped(chart["title"])}</h3><div class="plot" tabindex="0" role="group"
+aria-label="{escaped(chart["title"])}" style="--wide: {heights[0]}px; --narrow: {heights[1]}px">
+<div id="both-{number}"></div></div><figcaption>{escaped(chart["caption"])}</figcaption></figure>"""
+
+
 def _beside(title: str, heads: list[str], lines: list[tuple], none: str) -> str:
     if not lines:
         return f"<section><h2>{title}</h2><p>{none}</p></section>"
     head = "".join(f"<th>{escaped(h)}</th>" for h in ("", *heads))
     inner = "\n".join(
-        "<tr>" + "".join(f"<td>{cell}</td>" for cell in (f"<code>{escaped(n)}</code>", *map(
-            lambda c: c if isinstance(c, _Html) else escaped(c), cells))) + "</tr>"
+        f"<tr><td><code>{escaped(n)}</code></td>" + "".join(
+            f'<td data-head="{escaped(h)}">{c if isinstance(c, _Html) else escaped(c)}</td>'
+            for h, c in zip(heads, cells, strict=True)) + "</tr>"
         for n, *cells in lines
     )  # fmt: skip
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{inner}</tbody></table>"
+    table = f"<table class='beside'><thead><tr>{head}</tr></thead><tbody>{inner}</tbody></table>"
     return f"<section><h2>{title}</h2>{scrolling(table, title)}</section>"
 
 
