@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import dynascope
 from dynascope.core.errors import BadInput
 from dynascope.store import Store
 from dynascope.watching.budget import Budget
+from dynascope.watching.measurements import Kernel
 
 from .models import made
 
@@ -152,6 +154,18 @@ def test_an_error_in_a_probe_is_recorded_and_the_loop_goes_on():
         strict(1.0, batch=batch, learning_rate=0.1)
 
 
+def test_a_measurement_of_ours_can_be_added_to_a_preset():
+    net, loss, batch = made("mlp")
+    found = []
+    for given in ({"preset": "light", "probes": [Kernel()]}, {"preset": "full"}):
+        watch = dynascope.watch(net, loss, store=None, strict=True, **given)
+        watch(1.0, batch=batch, learning_rate=0.1)
+        found.append(watch.dataset())
+    norms = [float(data["tangent_kernel_norm"][0]) for data in found]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-3)
+    assert "update_stable_rank" in found[1] and "update_stable_rank" not in found[0]
+
+
 def test_after_a_batch_that_is_not_finite_measurements_go_on():
     """The vectors of the bad batch are no start for the next."""
     net, loss, (x, y) = made("mlp")
@@ -264,7 +278,10 @@ def test_bad_input_is_one_line(make, word):
     assert word in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("given", [{"every": 0}, {"budget": 0}, {"preset": "huge"}, {"samples": 0}])
+@pytest.mark.parametrize(
+    "given",
+    [{"every": 0}, {"budget": 0}, {"preset": "huge"}, {"samples": 0}, {"probes": [partial(max)]}],
+)
 def test_bad_options_are_one_line(given):
     with pytest.raises(BadInput):
         dynascope.watch(torch.nn.Linear(1, 1), torch.nn.MSELoss(), store=None, **given)

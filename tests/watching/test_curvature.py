@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.func import functional_call
 
+import dynascope
 from dynascope import probes
 from dynascope.watching.attach import adapt
 from dynascope.watching.eigenpairs import top_eigenpair
@@ -58,7 +59,7 @@ def test_scaled_sharpness_is_that_of_the_scaled_matrix():
     model = adapt(net, loss)
     scaling = torch.rand(model.size) + 0.1
     with model.at(batch) as point:
-        found = point.sharpness(None, 1e-4, scaling)
+        found = point.sharpness(None, 1e-4, scaling.sqrt())
     root = scaling.double().sqrt().numpy()
     hessian = dense_hessian(net, loss, batch, model)
     want = np.linalg.eigvalsh(root[:, None] * hessian * root)[-1]
@@ -90,26 +91,50 @@ def test_outer_product_of_a_linear_model_is_its_weights():
     """f = W x has the gradient W for every input: the average is W^T W."""
     net = torch.nn.Linear(4, 3)
     with adapt(net, torch.nn.MSELoss()).at((torch.randn(7, 4), torch.randn(7, 3))) as point:
-        found = point.agop()
-    assert found.numpy() == pytest.approx((net.weight.T @ net.weight).detach().numpy(), rel=1e-5)
+        slopes = point.input_slopes()
+    assert (slopes.T @ slopes).numpy() == pytest.approx(
+        (net.weight.T @ net.weight).detach().numpy(), rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 6), (6, 5, 2)], ids=["fewer inputs", "more inputs"])
+@pytest.mark.parametrize("given", [False, True])
+def test_alignment_is_the_cosine_of_the_two_matrices(shape, given):
+    """The matrices are not formed: against those of a linear model, W^T W, which are known."""
+    samples, outputs, inputs = shape
+    net = torch.nn.Linear(inputs, outputs, bias=False)
+    batch = torch.randn(samples, inputs), torch.randn(samples, outputs)
+    target = np.random.default_rng(0).standard_normal((inputs, inputs)) if given else None
+    watch = dynascope.watch(
+        net, torch.nn.MSELoss(), every=1, budget=1e9, preset="full", target=target, store=None,
+        strict=True,
+    )  # fmt: skip
+    seen = []
+    for _ in range(2):
+        seen.append((net.weight.T @ net.weight).detach().numpy())
+        watch(1.0, batch=batch, learning_rate=0.1)
+        torch.nn.init.normal_(net.weight)
+    wanted = seen[0] if target is None else target
+    cosines = [np.vdot(a, wanted) / np.linalg.norm(a) / np.linalg.norm(wanted) for a in seen]
+    assert watch.dataset()["agop_alignment"].values == pytest.approx(cosines, rel=1e-4)
 
 
 def times(values):
     """The product with a diagonal matrix."""
-    return lambda v: [values * v[0]]
+    return lambda v, out: torch.mul(values, v, out=out)
 
 
 def test_lanczos_restarts_and_finds_the_largest_of_many():
     values = torch.linspace(-5, 1, 300)
     values[17] = 1.05  # close to the next: needs restarts
-    found = top_eigenpair(times(values), [torch.ones(300)], 1e-4, 1000)
+    found = top_eigenpair(times(values), torch.ones(300), 1e-4, 1000)
     assert found.products > 16 and found.converged
     assert found.value == pytest.approx(1.05, rel=1e-5)
 
 
 def test_too_few_products_are_a_lower_bound_and_say_so():
     values = torch.linspace(0, 1, 1000)
-    found = top_eigenpair(times(values), [torch.ones(1000)], 1e-8, 6)
+    found = top_eigenpair(times(values), torch.ones(1000), 1e-8, 6)
     assert not found.converged and found.value < 1 and found.products <= 6
 
 
@@ -153,8 +178,8 @@ def test_residual_is_that_of_a_product_of_its_own(kind, tolerance):
     net, loss, batch = made(kind)
     with adapt(net, loss).at(batch) as point:
         found = point.sharpness(None, tolerance)
-        image = torch.cat([part.reshape(-1) for part in point.hessian_product(found.vector)])
-    vector = torch.cat([part.reshape(-1) for part in found.vector])
+        image = point.hessian_product(found.vector, torch.empty_like(found.vector))
+    vector = found.vector
     rest = float((image - found.value * vector).norm()) / abs(found.value)
     assert found.residual <= tolerance and found.converged
     assert found.residual == pytest.approx(rest, rel=0.01, abs=3e-6)
@@ -176,7 +201,7 @@ def test_residuals_of_the_kernel_are_those_of_products_of_their_own(kind):
 def test_an_operator_that_is_not_symmetric_is_not_certified():
     """A rotation has no eigenvector: the residual must say so, whatever the estimate would be."""
     matrix = torch.tensor([[1.0, 5.0], [-5.0, 1.0]])
-    found = top_eigenpair(lambda v: [matrix @ v[0]], [torch.tensor([1.0, 0.3])])
+    found = top_eigenpair(lambda v, out: torch.mv(matrix, v, out=out), torch.tensor([1.0, 0.3]))
     assert not found.converged and found.residual > 1
 
 
@@ -218,7 +243,7 @@ def test_float64_models_are_measured_in_float64():
         single = point.sharpness(None, 1e-5).value, point.kernel_top(None, 2, 1e-5).values
     with adapt(net.double(), loss).at((x.double(), y)) as point:
         double = point.sharpness(None, 1e-5), point.kernel_top(None, 2, 1e-5)
-    assert double[0].vector[0].dtype == double[1].vectors.dtype == torch.float64
+    assert double[0].vector.dtype == double[1].vectors.dtype == torch.float64
     assert double[0].value == pytest.approx(single[0], rel=1e-4)
     assert double[1].values == pytest.approx(single[1], rel=1e-4)
 
@@ -242,8 +267,8 @@ def test_a_part_that_cannot_be_mapped_is_gone_through_vector_by_vector():
     net, x = Doubled(3, 1, bias=False), torch.randn(6, 3)
     with adapt(net, torch.nn.MSELoss()).at((x, torch.randn(6, 1))) as point:
         found = point.kernel_top(None, 2, 1e-4)
-        agop = point.agop()
+        slopes = point.input_slopes()
     want = np.linalg.eigvalsh(4 * (x @ x.T).numpy())[::-1][:2]
     assert found.values == pytest.approx(want, rel=1e-4)
     slope = 2 * net.weight.detach()
-    assert agop.numpy() == pytest.approx((slope.T @ slope).numpy(), rel=1e-5)
+    assert (slopes.T @ slopes).numpy() == pytest.approx((slope.T @ slope).numpy(), rel=1e-5)

@@ -32,6 +32,7 @@ class Quadratic(torch.nn.Module):
         (lambda p, r: torch.optim.SGD(p, r, momentum=0.5), 3 / CURVATURE),
         (lambda p, r: torch.optim.SGD(p, r, 0.9, nesterov=True), 3.8 / 2.8 / CURVATURE),
         (lambda p, r: torch.optim.SGD(p, r, 0.9, dampening=0.9), 38 / CURVATURE),
+        (lambda p, r: torch.optim.SGD(p, r, 0.9, dampening=0.5), 7.6 / CURVATURE),
     ],
 )
 def test_descent_grows_above_the_limit_and_shrinks_below(make, limit):
@@ -51,7 +52,9 @@ def test_descent_grows_above_the_limit_and_shrinks_below(make, limit):
     [
         (lambda p, r: torch.optim.Adam(p, r, betas=(0.9, 0.999)), 38.0),
         (lambda p, r: torch.optim.Adam(p, r, betas=(0.0, 0.999)), 2.0),
+        (lambda p, r: torch.optim.NAdam(p, r, betas=(0.9, 0.999)), 38 / 2.8),
         (lambda p, r: torch.optim.RMSprop(p, r, alpha=0.999), 2.0),
+        (lambda p, r: torch.optim.RMSprop(p, r, alpha=0.999, momentum=0.9), 3.8),
     ],
 )
 def test_preconditioned_rules_at_frozen_second_moments(make, limit):
@@ -67,7 +70,7 @@ def test_preconditioned_rules_at_frozen_second_moments(make, limit):
         with torch.no_grad():
             model.w.copy_(torch.tensor([1e-3, 0.0], dtype=torch.float64))
             for key in state:
-                if key == "exp_avg":
+                if key in ("exp_avg", "momentum_buffer"):
                     state[key].zero_()
                 if key == "step":
                     state[key].fill_(100_000)
@@ -81,6 +84,27 @@ def test_preconditioned_rules_at_frozen_second_moments(make, limit):
             optimizer.step()
             state[name].copy_(frozen)
         assert (abs(float(model.w[0].detach())) > 1e-3) == grows
+
+
+@pytest.mark.parametrize(
+    ("make", "held"),
+    [
+        (lambda p: torch.optim.Adam(p, amsgrad=True), {"exp_avg_sq": 0.01, "max_exp_avg_sq": 0.04}),
+        (lambda p: torch.optim.RMSprop(p, centered=True), {"square_avg": 0.29, "grad_avg": 0.5}),
+    ],
+    ids=["amsgrad", "centered"],
+)
+def test_what_the_rule_divides_by(make, held):
+    """The largest second moment, or the variance: the root of 0.04 in both."""
+    model = Quadratic()
+    optimizer = make(model.parameters())
+    model().backward()
+    optimizer.step()
+    state = optimizer.state[model.w]
+    for name, value in held.items():
+        state[name].fill_(value)
+    state["step"].fill_(100_000)
+    assert scaling(optimizer, model, ["w"], "cpu").tolist() == pytest.approx([5, 5], rel=1e-5)
 
 
 def test_groups_of_different_rates_scale_the_curvature():

@@ -170,8 +170,8 @@ class Watch:
         try:
             with self._model.at(batch, params) as point:
                 self._try_once(point)
-                scaling = self._scaling(optimizer)
-                now = Now(self._model, point, batch, params, self._rule, rate, scaling)
+                root = self._root_of_scaling(optimizer)
+                now = Now(self._model, point, batch, params, self._rule, rate, root)
                 for measurement in self._measurements:
                     found |= self._one(measurement, now, step)
         except BadInput:
@@ -210,13 +210,14 @@ class Watch:
         if len(self.errors) < 100:
             self.errors.append(line)
 
-    def _scaling(self, optimizer: Any) -> Any:
+    def _root_of_scaling(self, optimizer: Any) -> Any:
         if optimizer is None:
             return None
         from dynascope.watching.torch_optimizers import scaling
 
         model = self._model
-        return scaling(optimizer, model.module, model.names, model.device)
+        found = scaling(optimizer, model.module, model.names, model.device)
+        return None if found is None else found.sqrt_()
 
     def _send(self, step: int, numbers: dict[str, float], measured: dict | None) -> None:
         if self._options.forward is None:
@@ -243,7 +244,7 @@ class Attach:
         every: int = 16,
         budget: float = 0.5,
         preset: str = "standard",
-        probes: Sequence[Callable[[Any, Any], float]] = (),
+        probes: Sequence[Callable[[Any, Any], float] | Measurement] = (),
         target: Any = None,
         samples: int = measurements.SAMPLES,
         optimizer: Any = None,
@@ -264,7 +265,9 @@ class Attach:
             budget: Time that measurements may take over the loop's own; they thin out to keep it.
             preset: "light" (gradient norm, rate over critical rate), "standard" (sharpness and the
                 stable rank of the weights' changes as well), "full" (tangent kernel and features).
-            probes: Functions of your own to a number: `f(model, batch)`; jax: `f(params, batch)`.
+            probes: What to measure besides: functions of your own to a number, `f(model, batch)`,
+                or `f(params, batch)` for jax; or measurements of ours, such as
+                `watching.measurements.Kernel()` beside a lighter preset.
             target: The matrix that features are compared with in "full"; the first one by default.
             samples: Of a batch, the first so many are used for kernel and features in "full", whose
                 cost grows with them; all else is of the whole batch.
@@ -291,7 +294,7 @@ class Attach:
             store = Store()
         live = sys.stderr.isatty() if live is None else live
         options = Options(every, budget, rule, optimizer, label, store, forward, live, strict)
-        own = [Own(function) for function in probes]
+        own: list[Any] = [p if hasattr(p, "measure") else Own(p) for p in probes]
         found = measurements.preset(preset, watched, target, samples)
         return Watch(watched, [*found, *own], options)
 

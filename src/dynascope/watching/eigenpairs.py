@@ -4,8 +4,9 @@ The same method as `numerics.eigenpairs`, driven from Python because torch has n
 Lanczos with full reorthogonalisation and thick restarts, which stops on the residual. Starting
 from the last vector, a few products are enough along a training run.
 
-A vector is a list of tensors, as a model's parameters are. Memory is the basis and little beside
-it: a product becomes the next vector of the basis, and everything after that happens in place.
+Memory is the basis and little beside it: a product is written to its place in the basis, and the
+start becomes the result. Searches of a run share one room for it: memory that is new to the process
+would cost a sixth of a product. Rows of the room that no search has needed take no memory.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ BASIS = 16  # vectors kept before a restart, with one more for the next product
 # more than 1e-2.
 TOLERANCE, MAX_PRODUCTS = 1e-2, 200
 ROUNDING = 1e-6  # of float32: below this share of the operator's scale a residual is zero
+LEFT = 0.1  # of a product's length: if less is left outside the basis, rounding is taken out again
 CHUNK = 2**16  # numbers of each vector that a restart combines at a time
-
-Vector = list[Any]  # of torch tensors
 
 
 class Eigenpair(NamedTuple):
     """The largest eigenvalue and what certifies it."""
 
     value: float
-    vector: Any  # of length one; a list of tensors, or one array for jax
+    vector: Any  # of length one; a tensor, or an array for jax
     residual: float  # |A v - value v| / |value|
     products: int
     converged: bool
 
 
 def top_eigenpair(
-    multiply: Callable[[Vector], Vector],
-    start: Vector,
+    multiply: Callable[[Any, Any], Any],
+    start: Any,
     tolerance: float = TOLERANCE,
     max_products: int = MAX_PRODUCTS,
+    room: Any = None,
 ) -> Eigenpair:
     """The algebraically largest eigenvalue of v -> A v, and its vector.
 
@@ -48,10 +49,12 @@ def top_eigenpair(
     That holds to rounding, whether or not the operator is as symmetric as it should be.
 
     Args:
-        multiply: A symmetric product, with a result that may be changed.
+        multiply: `multiply(v, out)` puts a symmetric product A v into `out`.
         start: Where to start: the last vector of a run, or a random one. Not zero; it is changed.
         tolerance: Largest residual that counts as converged.
         max_products: Most products; a value that has not converged then is a lower bound.
+        room: A matrix whose rows, one for each vector that is kept before a restart, are used for
+            the basis; of `BASIS` rows and made anew by default.
 
     Returns:
         The pair; `converged` is false if the products ran out.
@@ -59,21 +62,20 @@ def top_eigenpair(
     Example:
         >>> import torch
         >>> diagonal = torch.tensor([1.0, -7.0, 3.0])
-        >>> pair = top_eigenpair(lambda v: [diagonal * v[0]], [torch.ones(3)])
+        >>> times = lambda v, out: torch.mul(diagonal, v, out=out)
+        >>> pair = top_eigenpair(times, torch.ones(3))
         >>> round(pair.value, 4), pair.converged
         (3.0, True)
     """
-    size = sum(part.numel() for part in start)
-    rows = min(BASIS, size)
-    scale_by(start, 1 / length(start))
-    basis = [start]
-    measured = np.zeros((rows + 1, rows))  # A basis[j] = sum over i of measured[i, j] basis[i]
-    products, scale = 0, 0.0
+    size = len(start)
+    room = start.new_empty(BASIS, size) if room is None else room
+    basis = Basis(start.div_(start.norm()), room[:size])
+    measured = np.zeros((basis.rows + 1, basis.rows))  # A v_j = sum over i of measured[i, j] v_i
+    products, at, scale = 0, 1, 0.0
     while True:
-        at = len(basis)
-        basis.append(multiply(basis[-1]))
+        multiply(basis[at - 1], basis[at])
         products += 1
-        measured[: at + 1, at - 1] = _orthogonalise(basis)
+        measured[: at + 1, at - 1] = basis.orthogonalise(at)
         if not np.isfinite(measured[: at + 1, at - 1]).all():
             return Eigenpair(np.nan, None, np.nan, products, False)
         values, vectors = np.linalg.eigh((measured[:at, :at] + measured[:at, :at].T) / 2)
@@ -84,82 +86,79 @@ def top_eigenpair(
         exhausted = measured[at, at - 1] <= ROUNDING * scale or at == size
         if converged or exhausted or products >= max_products:
             break
-        scale_by(basis[-1], 1 / measured[at, at - 1])
-        if at == rows:
-            _restart(basis, measured, values, vectors)
-    vector = basis[0]
-    scale_by(vector, best[0])
-    for weight, other in zip(best[1:], basis[1:at], strict=True):
-        for part, new in zip(vector, other, strict=True):
-            part.add_(new, alpha=float(weight))
-    scale_by(vector, 1 / length(vector))
+        basis[at].div_(measured[at, at - 1])
+        if at == basis.rows:
+            at = _restart(basis, measured, values, vectors)
+        at += 1
+    vector = basis.combined(best)
     residual = rest / abs(value) if value else (0.0 if rest == 0 else np.inf)
-    return Eigenpair(value, vector, residual, products, converged)
+    return Eigenpair(value, vector.div_(vector.norm()), residual, products, converged)
 
 
-def length(vector: Vector) -> float:
-    """The Euclidean length of all parts together."""
-    import torch
+class Basis:
+    """Orthonormal vectors: the first is the start itself, the others are rows of one matrix.
 
-    return float(torch.stack([part.norm().double() for part in vector]).norm())
+    Args:
+        start: The first vector, of length one; its place is used for results.
+        others: Room for the others: as many as are kept before a restart, the last is the next one.
+    """
+
+    def __init__(self, start: Any, others: Any) -> None:
+        self._start, self._others, self.rows = start, others, len(others)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._start if index == 0 else self._others[index - 1]
+
+    def orthogonalise(self, at: int) -> np.ndarray:
+        """Take from a vector what those before span; their shares, and the length left."""
+        shares = self._subtract(at)
+        left = float(self[at].norm())
+        if left < LEFT * float(np.linalg.norm(shares)):  # once more: rounding left some
+            shares = shares + self._subtract(at)
+            left = float(self[at].norm())
+        return np.append(shares, left)
+
+    def _subtract(self, at: int) -> np.ndarray:
+        import torch
+
+        image, others = self[at], self._others[: at - 1]
+        shares = torch.cat([torch.dot(self._start, image)[None], others @ image])
+        image.addmv_(others.T, shares[1:], alpha=-1).sub_(self._start, alpha=float(shares[0]))
+        return shares.double().cpu().numpy()
+
+    def combined(self, weights: np.ndarray) -> Any:
+        """A combination of the first vectors, in the place of the start."""
+        factors = self._like(weights)
+        others = self._others[: len(weights) - 1]
+        return self._start.mul_(factors[0]).addmv_(others.T, factors[1:])
+
+    def replace(self, weights: np.ndarray) -> None:
+        """Put combinations of all but the last vector, one for each row, in place of the first."""
+        import torch
+
+        factors = self._like(weights)
+        for begin in range(0, len(self._start), CHUNK):
+            place = slice(begin, begin + CHUNK)
+            pieces = [self[i][place] for i in range(self.rows)]
+            for piece, new in zip(pieces, factors @ torch.stack(pieces), strict=False):
+                piece.copy_(new)
+
+    def _like(self, numbers: np.ndarray) -> Any:
+        import torch
+
+        like = self._start
+        return torch.as_tensor(numbers.copy(), dtype=like.dtype, device=like.device)
 
 
-def scale_by(vector: Vector, factor: float) -> None:
-    """Multiply in place."""
-    for part in vector:
-        part.mul_(float(factor))
-
-
-def _orthogonalise(basis: list[Vector]) -> np.ndarray:
-    """Take from the last vector what those before span; their shares, and the length left."""
-    shares = _subtract(basis)
-    left = length(basis[-1])
-    if left < 0.5 * float(np.linalg.norm(shares)):  # once more: rounding left some
-        shares = shares + _subtract(basis)
-        left = length(basis[-1])
-    return np.append(shares, left)
-
-
-def _subtract(basis: list[Vector]) -> np.ndarray:
-    import torch
-
-    *known, image = basis
-    dots = [
-        torch
-        .stack([torch.dot(a.view(-1), b.view(-1)) for a, b in zip(vector, image)])
-        .double()
-        .sum()
-        for vector in known
-    ]
-    shares = torch.stack(dots).cpu().numpy()
-    for vector, share in zip(known, shares, strict=True):
-        for a, b in zip(vector, image, strict=True):
-            b.sub_(a, alpha=float(share))
-    return shares
-
-
-def _restart(
-    basis: list[Vector], measured: np.ndarray, values: np.ndarray, vectors: np.ndarray
-) -> None:
-    """Keep the upper half of the pairs and the next vector."""
+def _restart(basis: Basis, measured: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> int:
+    """Keep the upper half of the pairs and the next vector; how many pairs."""
     rows = len(values)
     kept = max(rows // 2, 1)
     best = vectors[:, ::-1][:, :kept]
-    _combine(basis[:rows], best.T)
-    basis[kept:] = basis[rows:]
+    basis.replace(best.T)
+    basis[kept].copy_(basis[rows])
     last = measured[rows, rows - 1] * best[-1]
     measured[:] = 0
     measured[np.arange(kept), np.arange(kept)] = values[::-1][:kept]
     measured[kept, :kept] = last
-
-
-def _combine(vectors: list[Vector], weights: np.ndarray) -> None:
-    """Put combinations of the vectors, one for each row of weights, in place of the first ones."""
-    import torch
-
-    for parts in zip(*vectors, strict=True):
-        like = parts[0]
-        factors = torch.as_tensor(weights.copy(), dtype=like.dtype, device=like.device)
-        for pieces in zip(*(part.view(-1).split(CHUNK) for part in parts), strict=True):
-            for piece, new in zip(pieces, factors @ torch.stack(pieces), strict=False):
-                piece.copy_(new)
+    return kept

@@ -134,11 +134,11 @@ class JaxPoint:
         """Its length."""
         return float(jnp.linalg.norm(self.gradient))
 
-    def sharpness(self, start: Any, tolerance: float, scaling: Any = None) -> Eigenpair:
+    def sharpness(self, start: Any, tolerance: float) -> Eigenpair:
         """The largest eigenvalue of the Hessian; see `TorchPoint.sharpness`."""
         # Zeros stand for no start: with None the second measurement would compile anew.
         begin = jnp.zeros_like(self.gradient) if start is None else start
-        found = _hessian_top(self._owner, tolerance, self._params, self._batch, begin, scaling)
+        found = _hessian_top(self._owner, tolerance, self._params, self._batch, begin)
         value, residual = float(found.values[0]), float(found.residuals[0])
         products, converged = int(found.products[0]), bool(found.converged[0])
         return Eigenpair(value, found.vectors[0], residual, products, converged)
@@ -168,11 +168,14 @@ class JaxPoint:
         products, converged = int(found.products.sum()), np.asarray(found.converged)
         return Spectrum(values, found.vectors, residuals, products, converged)
 
-    def agop(self) -> jax.Array | None:
-        """The average over the batch of (df/dx)^T (df/dx): inputs x inputs; None for tokens."""
+    def input_slopes(self) -> jax.Array | None:
+        """G with G^T G the average over the batch of (df/dx)^T (df/dx); None for tokens.
+
+        It has at most as many rows as there are inputs.
+        """
         if not jnp.issubdtype(self._batch[0].dtype, jnp.floating):
             return None
-        return _agop(self._owner, self._params, self._batch[0])
+        return _input_slopes(self._owner, self._params, self._batch[0])
 
 
 @partial(jax.jit, static_argnums=0)
@@ -189,12 +192,8 @@ def _top_square(matrix: jax.Array, warm: jax.Array) -> Any:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _hessian_top(
-    owner: JaxModel, tolerance: float, params: Any, batch: Any, warm: Any, scaling: Any
-) -> Any:
-    plain = hessian_product(lambda p: owner.objective(p, batch), params)
-    root = None if scaling is None else jnp.sqrt(scaling)
-    product = plain if root is None else lambda v: root * plain(root * v)
+def _hessian_top(owner: JaxModel, tolerance: float, params: Any, batch: Any, warm: Any) -> Any:
+    product = hessian_product(lambda p: owner.objective(p, batch), params)
     vector, _ = jax.flatten_util.ravel_pytree(params)
     begin = starts(1, vector.size, vector.dtype, warm[None])
     return top_eigenpairs(product, begin, tolerance=tolerance, max_products=MAX_PRODUCTS)
@@ -220,11 +219,12 @@ def _output_gradient(owner: JaxModel, params: Any, batch: Any) -> jax.Array:
 
 
 @partial(jax.jit, static_argnums=0)
-def _agop(owner: JaxModel, params: Any, x: jax.Array) -> jax.Array:
+def _input_slopes(owner: JaxModel, params: Any, x: jax.Array) -> jax.Array:
     rows = lambda row: owner.outputs(params, row[None])[0].reshape(-1)  # noqa: E731
     jacobian = jax.vmap(jax.jacrev(rows))(x)  # (samples, outputs, *inputs)
     flat = jacobian.reshape(jacobian.shape[0] * jacobian.shape[1], -1)
-    return flat.T @ flat / len(x)
+    together = flat / len(x) ** 0.5
+    return together if len(flat) <= flat.shape[1] else jnp.linalg.qr(together, mode="r")
 
 
 def _has_dropout(module: Any) -> bool:

@@ -6,15 +6,14 @@ numbers for all of them. Vectors found last are the starts of the next search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from dynascope.core.errors import BadInput, unknown
-from dynascope.watching.eigenpairs import TOLERANCE
+from dynascope.core.errors import BadInput, bad, unknown
+from dynascope.watching.eigenpairs import BASIS, TOLERANCE
 from dynascope.watching.rules import UpdateRule
 
 PRESETS = ("light", "standard", "full")
@@ -24,6 +23,9 @@ KERNEL_COUNT, DRIFT_VECTORS = 5, 4
 KERNEL_TOLERANCES = (TOLERANCE, *[5 * TOLERANCE] * (KERNEL_COUNT - 1))
 SAMPLES = 16  # of a batch, for kernels and outer products, unless somebody asks for more
 CERTIFICATE = ("residual", "products", "converged")  # beside every eigenvalue
+# Vectors in memory that a scaled search has beside its basis, which is so much smaller: D^(1/2),
+# and where the search for the plain sharpness starts next time.
+BESIDE = 2
 TOP_SPACE = 1  # eigenvectors of the kernel that count as its top eigenspace
 
 
@@ -37,7 +39,21 @@ class Now:
     params: Any
     rule: UpdateRule
     rate: float  # of the first group; NaN if nobody said
-    scaling: Any = None  # D of a preconditioned rule or of several rates, or None
+    root: Any = None  # D^(1/2), D the scaling of a preconditioned rule or of several rates; or None
+    _parts: dict[int, Any] = field(default_factory=dict)
+
+    def few(self, count: int) -> Any:
+        """The model on the first samples of the batch; the same for all who ask."""
+        if count not in self._parts:
+            self._parts[count] = self._few(count)
+        return self._parts[count]
+
+    def _few(self, count: int) -> Any:
+        part = first_samples(self.batch, count)
+        if part is self.batch:
+            return self.point
+        with self.model.at(part, self.params) as point:
+            return point
 
 
 class Measurement(Protocol):
@@ -76,22 +92,24 @@ class CriticalRate:
         self._both = both
         self._plain = self._scaled = None
         values = ("sharpness", "scaled_sharpness", "critical_learning_rate", "rate_over_critical")
-        certified = ("sharpness", "critical_learning_rate")
+        certified = ("sharpness", "scaled_sharpness", "critical_learning_rate")
         beside = [f"{name}_{what}" for name in certified for what in CERTIFICATE]
         self.names: dict[str, tuple[str, ...]] = dict.fromkeys((*values, *beside), ())
 
     def measure(self, now: Now) -> dict[str, Any]:
         """NaN stands for what was not measured."""
         row: dict[str, Any] = dict.fromkeys(self.names, np.nan)
-        if now.scaling is None or self._both:
-            found = now.point.sharpness(self._plain, TOLERANCE)
+        kept = {} if now.root is None else {"most": BASIS - BESIDE}
+        if now.root is None or self._both:
+            found = now.point.sharpness(self._plain, TOLERANCE, **kept)
             self._plain = _next_start(found)
             row["sharpness"] = found.value
             row |= _certificate("sharpness", found)
-        if now.scaling is not None:
-            found = now.point.sharpness(self._scaled, TOLERANCE, now.scaling)
+        if now.root is not None:
+            found = now.point.sharpness(self._scaled, TOLERANCE, root=now.root, **kept)
             self._scaled = _next_start(found)
             row["scaled_sharpness"] = found.value
+            row |= _certificate("scaled_sharpness", found)
         elif now.rule.preconditioned:  # no second moments yet
             return row
         row |= _certificate("critical_learning_rate", found)
@@ -164,10 +182,10 @@ class Kernel:
 
     def measure(self, now: Now) -> dict[str, Any]:
         """All of them; the spectrum is padded with NaN for tiny batches."""
-        with few(now, self._samples) as point:
-            starts = self._starts if self._fits(point) else None
-            found = point.kernel_top(starts, KERNEL_COUNT, KERNEL_TOLERANCES)
-            slope = point.output_gradient
+        point = now.few(self._samples)
+        starts = self._starts if self._fits(point) else None
+        found = point.kernel_top(starts, KERNEL_COUNT, KERNEL_TOLERANCES)
+        slope = point.output_gradient
         self._starts = found.vectors if np.isfinite(found.values).all() else None
         total = float((slope**2).sum())
         inside = sum(float((v * slope).sum()) ** 2 for v in found.vectors[:TOP_SPACE])
@@ -188,11 +206,11 @@ class Kernel:
 
     def _drift(self, now: Now) -> float:
         if self._first is None:
-            with few(now, self._samples) as point:
-                size = len(point.output_gradient)
-                random = np.random.default_rng(0).standard_normal((DRIFT_VECTORS, size))
-                vectors = point.like_outputs(random)
-                images = point.kernel_products(vectors)
+            point = now.few(self._samples)
+            size = len(point.output_gradient)
+            random = np.random.default_rng(0).standard_normal((DRIFT_VECTORS, size))
+            vectors = point.like_outputs(random)
+            images = point.kernel_products(vectors)
             self._first = first_samples(now.batch, self._samples), vectors, images
             return 0.0
         batch, vectors, images = self._first
@@ -204,31 +222,40 @@ class Kernel:
 class Features:
     """Cosine between the average gradient outer product and a target.
 
+    The outer product is G^T G; it is not formed, only G is kept, with at most as many rows as there
+    are inputs: the inner product of two is |G F^T|^2, that with a matrix M the sum of G M * G.
+
     Args:
         target: A matrix inputs x inputs; the first measurement by default.
         samples: Of the batch, the first so many are averaged over.
     """
 
     def __init__(self, target: Any = None, samples: int = SAMPLES) -> None:
-        self._samples = samples
-        self._target = None if target is None else np.asarray(target, np.float32)
+        self._samples, self._target = samples, target
+        self._first: Any = None
         self.names: dict[str, tuple[str, ...]] = {"agop_alignment": ()}
 
     def measure(self, now: Now) -> dict[str, Any]:
         """NaN where one of the matrices is zero, and for tokens: there is no such cosine."""
-        with few(now, self._samples) as point:
-            found = point.agop()
-        if found is None:
+        point = now.few(self._samples)
+        slopes = point.input_slopes()
+        if slopes is None:
             return {"agop_alignment": np.nan}
-        found = np.asarray(found.cpu() if hasattr(found, "cpu") else found, np.float32)
-        if self._target is None:
-            self._target = found
-        if self._target.shape != found.shape:
-            raise BadInput(
-                f"target: got {self._target.shape}, expected {found.shape}, inputs x inputs"
-            )
-        norms = float(np.linalg.norm(found)) * float(np.linalg.norm(self._target))
-        return {"agop_alignment": float(np.vdot(found, self._target)) / norms if norms else np.nan}
+        if self._target is None and self._first is None:
+            self._first = slopes
+        inside, length = self._compared(slopes, point)
+        norms = _length(slopes @ slopes.T) * length
+        return {"agop_alignment": inside / norms if norms else np.nan}
+
+    def _compared(self, slopes: Any, point: Any) -> tuple[float, float]:
+        """The inner product with the target, and the target's length."""
+        if self._first is not None:
+            return _length(slopes @ self._first.T) ** 2, _length(self._first @ self._first.T)
+        target, inputs = point.like_outputs(self._target), slopes.shape[1]
+        if tuple(target.shape) != (inputs, inputs):
+            got = tuple(target.shape)
+            raise BadInput(f"target: got {got}, expected {(inputs, inputs)}, inputs x inputs")
+        return float(((slopes @ target) * slopes).sum()), _length(target)
 
 
 class Own:
@@ -236,7 +263,10 @@ class Own:
 
     def __init__(self, function: Callable) -> None:
         self._function = function
-        self.names: dict[str, tuple[str, ...]] = {function.__name__: ()}
+        name = getattr(function, "__name__", None)
+        if name is None:
+            raise bad("probes", type(function).__name__, "functions, which have a name")
+        self.names: dict[str, tuple[str, ...]] = {name: ()}
 
     def measure(self, now: Now) -> dict[str, Any]:
         """What it returns, as a number."""
@@ -255,17 +285,6 @@ def preset(name: str, model: Any, target: Any = None, samples: int = SAMPLES) ->
     if name == "full":
         found += [Kernel(samples), Features(target, samples)]
     return found
-
-
-@contextmanager
-def few(now: Now, count: int) -> Iterator[Any]:
-    """The model on the first samples of the batch, at the weights of now."""
-    part = first_samples(now.batch, count)
-    if part is now.batch:
-        yield now.point
-    else:
-        with now.model.at(part, now.params) as point:
-            yield point
 
 
 def first_samples(batch: Any, count: int) -> Any:
@@ -309,6 +328,10 @@ def _next_start(found: Any) -> Any:
 
 def _certificate(name: str, found: Any) -> dict[str, float]:
     return {f"{name}_{what}": float(getattr(found, what)) for what in CERTIFICATE}
+
+
+def _length(matrix: Any) -> float:
+    return float((matrix * matrix).sum()) ** 0.5
 
 
 def _padded(numbers: Any) -> np.ndarray:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import torch
 
-NUMBERS = 2**24  # that a block of results may hold
+# That a block of results may hold: where those of one vector fill it, larger blocks save nothing,
+# and their memory is new to the process each time.
+NUMBERS = 2**20
 
 
 def pull(
@@ -46,4 +48,6 @@ def pull(
         torch.autograd.grad(outputs, inputs, vectors, retain_graph=True)
         for vectors in zip(*block, strict=True)
     ]
+    if len(found) == 1:
+        return [part[None] for part in found[0]]
     return [torch.stack(parts) for parts in zip(*found, strict=True)]

@@ -19,14 +19,15 @@ class UpdateRule:
         name: As it is called.
         momentum: b, zero without.
         nesterov: Whether the gradient is taken ahead.
-        averaged: Whether momentum is an average of gradients (Adam), not their sum.
+        dampening: Share of a gradient that momentum leaves out: b where it is an average of
+            gradients (Adam), zero where it is their sum.
         preconditioned: Whether the gradient is divided by the root of its second moment.
     """
 
     name: str = "gradient descent"
     momentum: float = 0.0
     nesterov: bool = False
-    averaged: bool = False
+    dampening: float = 0.0
     preconditioned: bool = False
 
     @property
@@ -34,15 +35,13 @@ class UpdateRule:
         """Rate times curvature at which the rule becomes unstable; 2 for plain descent.
 
         Example:
-            >>> UpdateRule(momentum=0.9).limit, round(UpdateRule("", 0.9, averaged=True).limit, 9)
+            >>> UpdateRule(momentum=0.9).limit, round(UpdateRule("", 0.9, dampening=0.9).limit, 9)
             (3.8, 38.0)
         """
         factor = 2 + 2 * self.momentum
         if self.nesterov:
             factor /= 1 + 2 * self.momentum
-        if self.averaged:
-            factor /= 1 - self.momentum
-        return factor
+        return factor / (1 - self.dampening)
 
     def words(self) -> str:
         """For whom the limit holds, and what it is."""

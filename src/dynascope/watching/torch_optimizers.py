@@ -15,12 +15,12 @@ def rule_of(optimizer: torch.optim.Optimizer) -> UpdateRule:
     if isinstance(optimizer, torch.optim.SGD):
         momentum = float(group["momentum"])
         name = "SGD" if not momentum else f"SGD with momentum {momentum:g}"
-        # dampening scales the gradient that enters momentum; 1 - dampening times the rate
-        averaged = bool(momentum) and group["dampening"] == momentum
-        return UpdateRule(name, momentum, bool(group["nesterov"]), averaged)
+        dampening = float(group["dampening"]) if momentum else 0.0  # torch has none without
+        return UpdateRule(name, momentum, bool(group["nesterov"]), dampening)
     if isinstance(optimizer, torch.optim.Adam | torch.optim.AdamW | torch.optim.NAdam):
         b = float(group["betas"][0])
-        return UpdateRule(type(optimizer).__name__, b, averaged=True, preconditioned=True)
+        ahead = isinstance(optimizer, torch.optim.NAdam)
+        return UpdateRule(type(optimizer).__name__, b, ahead, dampening=b, preconditioned=True)
     if isinstance(optimizer, torch.optim.RMSprop):
         b = float(group["momentum"])
         return UpdateRule("RMSprop", b, preconditioned=True)
@@ -56,7 +56,7 @@ def scaling(
             root = _root_of_second_moment(optimizer.state.get(p, {}), group)
             if root is None:
                 return None
-            share = share / root.reshape(-1).float()
+            share /= root.reshape(-1)
         parts.append(share)
     return torch.cat(parts)
 
@@ -66,7 +66,11 @@ def _root_of_second_moment(state: dict, group: dict) -> torch.Tensor | None:
     if "exp_avg_sq" in state:
         step = float(state["step"])
         correction = 1 - group["betas"][1] ** step
-        return (state["exp_avg_sq"] / correction).sqrt() + group["eps"]
+        square = state.get("max_exp_avg_sq", state["exp_avg_sq"])  # the largest, for amsgrad
+        return (square / correction).sqrt_().add_(group["eps"])
     if "square_avg" in state:
-        return state["square_avg"].sqrt() + group["eps"]
+        square = state["square_avg"]
+        if "grad_avg" in state:  # centered: the variance of the gradient
+            square = square.addcmul(state["grad_avg"], state["grad_avg"], value=-1)
+        return square.sqrt().add_(group["eps"])
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,11 @@ from torch.func import functional_call
 
 from dynascope.core.errors import BadInput, bad
 from dynascope.watching.culprits import ends_in_error, first_without_second_derivative
-from dynascope.watching.eigenpairs import TOLERANCE, Eigenpair, Vector, length, top_eigenpair
+from dynascope.watching.eigenpairs import BASIS, TOLERANCE, Eigenpair, top_eigenpair
 from dynascope.watching.pullbacks import NUMBERS, pull
 from dynascope.watching.quiet import has_dropout, undisturbed, widened
 from dynascope.watching.spectrum import Spectrum, top_spectrum
 
-LARGEST_AGOP = 4096  # inputs; the matrix has their square
 CHANCES = 4096  # random numbers in a start that is known
 
 
@@ -46,6 +45,7 @@ class TorchModel:
         self.device = first.device
         self.size = sum(model.get_parameter(name).numel() for name in self.names)
         self.notes = ["Measured without dropout."] if has_dropout(model) else []
+        self._room: torch.Tensor | None = None
 
     def about(self) -> dict[str, Any]:
         """What the record's settings say of it."""
@@ -54,6 +54,12 @@ class TorchModel:
     def weights(self) -> dict[str, torch.Tensor]:
         """The parameters as they are now, by name, not copied."""
         return {name: self.module.get_parameter(name).detach() for name in self.names}
+
+    def room(self, dtype: torch.dtype) -> torch.Tensor:
+        """Where searches keep their bases; made once."""
+        if self._room is None or self._room.dtype != dtype:
+            self._room = torch.empty(BASIS, self.size, dtype=dtype, device=self.device)
+        return self._room
 
     @staticmethod
     def top_square(matrix: torch.Tensor, start: Any) -> tuple[float, Any]:
@@ -67,8 +73,8 @@ class TorchModel:
         begin = wide.sum(1) + wide[:, 0]
         if start is not None:
             begin = start + 0.1 * begin / begin.norm().clamp_min(1e-30)
-        found = top_eigenpair(lambda v: [wide @ (v[0] @ wide)], [begin], TOLERANCE)
-        return found.value, None if found.vector is None else found.vector[0]
+        found = top_eigenpair(lambda v, out: torch.mv(wide, v @ wide, out=out), begin, TOLERANCE)
+        return found.value, found.vector
 
     @contextmanager
     def at(self, batch: Any, params: Any = None) -> Iterator[TorchPoint]:
@@ -96,7 +102,8 @@ class TorchModel:
     def check_second_derivative(self, point: TorchPoint) -> None:
         """Raise, naming the module, if a part of the model cannot be differentiated twice."""
         try:
-            point.hessian_product(list(self.weights().values()))
+            some = torch.ones(self.size, dtype=point.dtype, device=self.device)
+            point.hessian_product(some, torch.empty_like(some))
             once = not point.twice_differentiable
         except RuntimeError:
             once = True
@@ -172,45 +179,55 @@ class TorchPoint:
         """Whether every part of the gradient's graph can be differentiated."""
         return not any(ends_in_error(edge.node) for edge in self._slopes[1] if edge is not None)
 
-    def hessian_product(self, v: Vector) -> Vector:
-        """H v for the Hessian H of the loss on the batch; vectors are lists like the parameters."""
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of vectors over all parameters."""
+        return reduce(torch.promote_types, [p.dtype for p in self._params.values()])
+
+    def _parts(self, v: torch.Tensor) -> list[torch.Tensor]:
+        """A vector over all parameters in their shapes, not copied."""
+        params = self._params.values()
+        cut = v.split([p.numel() for p in params])
+        return [part.view_as(p) for part, p in zip(cut, params, strict=True)]
+
+    def hessian_product(self, v: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """H v into `out`, for the Hessian H of the loss on the batch; `out` may be v."""
         params = tuple(self._params.values())
-        used = [(e, part) for e, part in zip(self._slopes[1], v, strict=True) if e is not None]
+        given = zip(self._slopes[1], self._parts(v), params, strict=True)
+        used = [(edge, part.to(p.dtype)) for edge, part, p in given if edge is not None]
         if not used:
-            return [torch.zeros_like(p) for p in params]
+            return out.zero_()
         edges, parts = zip(*used, strict=True)
         found = torch.autograd.grad(edges, params, parts, retain_graph=True, allow_unused=True)
-        return [
-            torch.zeros_like(p) if g is None else g.contiguous()
-            for g, p in zip(found, params, strict=True)
-        ]
+        for place, new in zip(self._parts(out), found, strict=True):
+            place.zero_() if new is None else place.copy_(new)
+        return out
 
     def sharpness(
-        self, start: Any, tolerance: float, scaling: torch.Tensor | None = None
+        self, start: Any, tolerance: float, root: torch.Tensor | None = None, most: int = BASIS
     ) -> Eigenpair:
-        """The largest eigenvalue of H, or of D^(1/2) H D^(1/2) for a positive `scaling` D.
+        """The largest eigenvalue of H, or of D^(1/2) H D^(1/2) for a positive diagonal D.
 
         Args:
             start: The last vector, which is used up; None for a random one.
             tolerance: Largest residual that counts as converged.
-            scaling: One number per parameter: rates over preconditioner.
+            root: D^(1/2), one number per parameter; D is rates over preconditioner.
+            most: Vectors that the search keeps.
 
         Returns:
             The eigenpair with its residual.
         """
-        params = list(self._params.values())
-        if scaling is None:
-            return top_eigenpair(self.hessian_product, self._begin(start), tolerance)
-        sizes = [p.numel() for p in params]
-        root = [r.view_as(p) for r, p in zip(scaling.sqrt().split(sizes), params, strict=True)]
+        room, begin = self._owner.room(self.dtype)[:most], self._begin(start)
+        if root is None:
+            return top_eigenpair(self.hessian_product, begin, tolerance, room=room)
+        factors = root
 
-        def multiply(v: Vector) -> Vector:
-            found = self.hessian_product([r * part for r, part in zip(root, v, strict=True)])
-            return [part.mul_(r) for r, part in zip(root, found, strict=True)]
+        def scaled(v: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+            return self.hessian_product(torch.mul(factors, v, out=out), out).mul_(factors)
 
-        return top_eigenpair(multiply, self._begin(start), tolerance)
+        return top_eigenpair(scaled, begin, tolerance, room=room)
 
-    def _begin(self, last: Vector | None) -> Vector:
+    def _begin(self, last: torch.Tensor | None) -> torch.Tensor:
         """Where the search for the sharpness starts: chance, or the last vector.
 
         The last vector, if it is still an eigenvector, would never let another one be seen that
@@ -218,13 +235,10 @@ class TorchPoint:
         leads by little can still be missed, as `numerics.eigenpairs.starts` says.
         """
         if last is None:
-            return [torch.randn_like(p) for p in self._params.values()]
-        stride = -(-self._owner.size // CHANCES)
-        places = [part.view(-1)[::stride] for part in last]
-        drawn = [torch.randn_like(place) for place in places]
-        chance = length(drawn)
-        for place, new in zip(places, drawn, strict=True):
-            place.add_(new, alpha=0.1 / chance)
+            return torch.randn(self._owner.size, dtype=self.dtype, device=self._owner.device)
+        places = last[:: -(-self._owner.size // CHANCES)]
+        drawn = torch.randn_like(places)
+        places.add_(drawn, alpha=0.1 / float(drawn.norm()))
         return last
 
     @cached_property
@@ -278,16 +292,17 @@ class TorchPoint:
         guard = [slope[None]] if useful else []
         return top_spectrum(self.kernel_products, torch.cat([starts, *guard]), count, asked)
 
-    def agop(self) -> torch.Tensor | None:
-        """The average over the batch of (df/dx)^T (df/dx): inputs x inputs; None for tokens."""
+    def input_slopes(self) -> torch.Tensor | None:
+        """G with G^T G the average over the batch of (df/dx)^T (df/dx); None for tokens.
+
+        It has at most as many rows as there are inputs.
+        """
         if self._owner.loss is None:
             return None
         x, _ = self._batch
         if not isinstance(x, torch.Tensor) or not x.is_floating_point():
             return None
         inputs = x[0].numel()
-        if inputs > LARGEST_AGOP:
-            raise bad("inputs", inputs, f"at most {LARGEST_AGOP} for the gradient outer product")
         x = x.detach().requires_grad_()
         outputs, _ = self._owner.call(self._params, self._fixed, (x, self._batch[1]))
         rows = outputs.reshape(len(x), -1)
@@ -297,8 +312,8 @@ class TorchPoint:
             pull([rows], [x], [part[:, None].expand(-1, *rows.shape)])[0].reshape(-1, inputs)
             for part in columns.split(many)
         ]
-        together = torch.cat(slopes)
-        return together.T @ together / len(x)
+        together = torch.cat(slopes) / len(x) ** 0.5
+        return together if len(together) <= inputs else torch.linalg.qr(together, mode="r").R
 
 
 def _flat(batch: Any) -> list:
