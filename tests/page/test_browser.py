@@ -311,10 +311,13 @@ def test_a_killed_process_is_said_and_the_page_goes_on(server):
 def test_a_stopped_server_is_said_and_found_again(tmp_path):
     needs_browser()
     with contextlib.ExitStack() as stack:
-        with command(tmp_path, "--port", "8790") as (port, _, _):
+        with command(tmp_path, "--port", "8790") as (port, process, _):
             page = stack.enter_context(tab(port))
             page.goto(f"{page.base}/explore/balance?x=2")
             wait_moved(page, 1)
+            process.send_signal(signal.SIGINT)
+            told = process.stderr.read()
+            assert "Traceback" not in told and "leaked" not in told
         page.wait_for_selector("#banner:visible", timeout=60_000)
         assert "dynascope page" in page.locator("#banner").text_content()
         with command(tmp_path, "--port", str(port)):

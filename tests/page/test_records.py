@@ -84,6 +84,7 @@ def test_charts_stay_in_the_browser_as_long_as_the_record_is_the_same(port, home
     lines = [t for t in found["figure"]["data"] if t["type"] == "scatter"]
     assert len(lines) == 2 and all(len(t["x"]) <= 202 for t in lines)
     assert "5,000 points, thinned" in found["caption"]
+    assert "Lowest 0.0002 at step 4999, highest 2 at step 0." in found["caption"]
     status, text, _ = ask(port, path=f"/records/{record}/chart?variable=matrix&step=3")
     figure = json.loads(text)["figure"]
     assert status == 200 and any(t["type"] == "heatmap" for t in figure["data"])

@@ -102,6 +102,10 @@ def test_a_run_that_is_being_written_is_drawn(port):
     sink.append(part, b"state")
     status, text, _ = ask(port, path="/growing/balance?width=300")
     assert status == 200 and "balance: a run" in text and '"scatter"' in text
+    sink.finish({"seconds": 0.1, "seeds": 1})
+    assert ask(port, path="/growing/balance")[1] == "[]"  # it is an old one
+    assert "balance: a run" in ask(port, path="/growing/balance?since=2000-01-01")[1]
+    assert ask(port, path="/growing/balance?since=2999-01-01")[1] == "[]"
 
 
 def test_two_at_once_and_the_others_wait(monkeypatch):
@@ -150,5 +154,26 @@ def test_a_run_is_cancelled_while_its_process_is_being_made(monkeypatch):
             while job.state not in running.ENDED:
                 await asyncio.sleep(0.01)
         assert job.state == "cancelled" and job.process.returncode is not None
+
+    asyncio.run(scene())
+
+
+def test_whoever_listens_is_told_of_changes_until_the_server_hangs_up(monkeypatch):
+    async def scene():
+        jobs = running.Jobs()
+
+        async def follow(job):
+            job.state = "finished"
+
+        monkeypatch.setattr(jobs, "_follow", follow)
+        events = jobs.events()
+        first = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        jobs.start("balance", "smoke", {})
+        assert (await first)["state"] in ("waiting", "running", "finished")
+        await asyncio.sleep(0.05)
+        jobs.hang_up()
+        async with asyncio.timeout(5):
+            assert [e["state"] async for e in events][-1:] == ["finished"]
 
     asyncio.run(scene())

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from dynascope.page.pool import Refused
@@ -27,6 +28,7 @@ class Job:
     study: str
     scale: str
     changes: dict[str, Any]
+    began: str  # when it was asked for, as records write it
     state: str = "waiting"  # waiting, running, cancelling, finished, cancelled, failed
     label: str = ""
     share: float = 0.0
@@ -47,7 +49,7 @@ class Jobs:
     def __init__(self) -> None:
         self.jobs: dict[int, Job] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
-        self._listeners: set[asyncio.Queue[Job]] = set()
+        self._listeners: set[asyncio.Queue[Job | None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, study: str, scale: str, changes: dict[str, Any]) -> Job:
@@ -59,7 +61,8 @@ class Jobs:
                 == (study, scale, changes, False)]  # fmt: skip
         if same:
             return same[0]
-        job = Job(max(self.jobs, default=0) + 1, study, scale, changes)
+        now = datetime.now(UTC).isoformat()
+        job = Job(max(self.jobs, default=0) + 1, study, scale, changes, now)
         self.jobs[job.id] = job
         task = asyncio.create_task(self._run(job))
         self._tasks.add(task)
@@ -137,16 +140,21 @@ class Jobs:
 
     async def events(self) -> AsyncIterator[dict[str, Any]]:
         """How every job stands that is not over, then each change."""
-        queue: asyncio.Queue[Job] = asyncio.Queue()
+        queue: asyncio.Queue[Job | None] = asyncio.Queue()
         self._listeners.add(queue)
         try:
             for job in list(self.jobs.values()):
                 if job.state not in ENDED:
                     yield job.plain()
-            while True:
-                yield (await queue.get()).plain()
+            while (changed := await queue.get()) is not None:
+                yield changed.plain()
         finally:
             self._listeners.discard(queue)
+
+    def hang_up(self) -> None:
+        """End the events of every listener: the server is being stopped."""
+        for queue in self._listeners:
+            queue.put_nowait(None)
 
     def stop(self) -> None:
         """Interrupt everything: what is recorded stays."""

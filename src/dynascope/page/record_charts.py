@@ -100,10 +100,27 @@ def _curve(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple[
         everything.append(y[np.isfinite(y)])
     if len(x) > 2 * width + 2:
         words += f"{len(x):,} points, thinned to the lowest and highest of every stretch. "
+    words += _ends("step", x, np.array([y for _, y in lines]))
     unit = variable.unit if variable.unit not in variable.words else ""
     label = f"{variable.words} ({unit})" if unit else variable.words
     scale = _scale(np.concatenate(everything) if everything else np.zeros(0))
-    return Panel(tuple(marks), "", "step", label, y_scale=scale), words.strip()
+    return Panel(tuple(marks), "", "step", label, y_scale=scale), words
+
+
+def _ends(word: str, places: np.ndarray, values: np.ndarray) -> str:
+    """The lowest and the highest value, for whoever does not see the chart.
+
+    Example:
+        >>> _ends("step", np.array([0, 10, 20]), np.array([[3.0, 1.0, 2.0], [5.0, np.nan, 4.0]]))
+        'Lowest 1 at step 10, highest 5 at step 0.'
+    """
+    fine = np.isfinite(values)
+    if not fine.any():
+        return "No value is finite."
+    low = np.unravel_index(np.where(fine, values, np.inf).argmin(), values.shape)
+    high = np.unravel_index(np.where(fine, values, -np.inf).argmax(), values.shape)
+    return (f"Lowest {values[low]:.4g} at {word} {places[low[-1]]:.0f}, "
+            f"highest {values[high]:.4g} at {word} {places[high[-1]]:.0f}.")  # fmt: skip
 
 
 def _first(array: xr.DataArray, step: int, own: int) -> tuple[np.ndarray, str]:
@@ -132,7 +149,8 @@ def _profile(run: xr.Dataset, variable: Variable, step: int, width: int) -> tupl
     places = np.arange(1.0, len(values) + 1)
     scale = _scale(array.values[np.isfinite(array.values)])
     line = Line(*thinned(places, values, width), variable.words)
-    return Panel((line,), "", str(array.dims[-1]), variable.words, y_scale=scale), words
+    told = _ends(str(array.dims[-1]), places, values)
+    return Panel((line,), "", str(array.dims[-1]), variable.words, y_scale=scale), f"{words} {told}"
 
 
 def _matrix(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple[Panel, str]:
@@ -143,6 +161,8 @@ def _matrix(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple
         words += f" The first {cut[0]} x {cut[1]} of {values.shape[0]} x {values.shape[1]} entries."
     shown = values[: cut[0], : cut[1]]
     rows, columns = (np.arange(1.0, n + 1) for n in shown.shape)
+    fine = shown[np.isfinite(shown)]
+    words += f" Entries from {fine.min():.4g} to {fine.max():.4g}." if fine.size else ""
     field = Heat(columns, rows, shown, variable.words, diverging=bool((shown < 0).any()))
     return Panel((field,), "", str(array.dims[-1]), str(array.dims[-2])), words
 

@@ -44,11 +44,11 @@ class Site:
     Args:
         pool: Has `reader` and `explorer`, whose `ask` answers questions.
         token: That pages carry.
+        jobs: Runs of studies.
     """
 
-    def __init__(self, pool: Any, token: str) -> None:
-        self.pool, self.token = pool, token
-        self.jobs = Jobs()
+    def __init__(self, pool: Any, token: str, jobs: Jobs) -> None:
+        self.pool, self.token, self.jobs = pool, token, jobs
         self.packed: dict[str, tuple[bytes, str]] = {}
 
     def routes(self) -> list[Route]:
@@ -153,7 +153,8 @@ class Site:
     async def growing(self, request: Request) -> Response:
         """Charts of a run that is not finished."""
         width = _number(request, "width", 600, 10**5)
-        options = {"name": _name(request), "width": width, "narrow": _narrow(request)}
+        options = {"name": _name(request), "since": _text(request, "since"), "width": width,
+                   "narrow": _narrow(request)}  # fmt: skip
         return _json(await self.pool.reader.ask("growing", **options))
 
     async def export(self, request: Request) -> Response:
@@ -225,18 +226,20 @@ class Site:
     async def _events(self) -> AsyncIterator[str]:
         yield "retry: 1500\n: hello\n\n"
         changes = self.jobs.events()
-        following = asyncio.ensure_future(anext(changes))
+        following = asyncio.ensure_future(anext(changes, None))
         try:
             while True:
                 done, _ = await asyncio.wait({following}, timeout=HEARTBEAT)
                 if not done:
                     yield ": still here\n\n"
                     continue
-                yield f"data: {json.dumps(following.result())}\n\n"
-                following = asyncio.ensure_future(anext(changes))
+                if (change := following.result()) is None:
+                    break
+                yield f"data: {json.dumps(change)}\n\n"
+                following = asyncio.ensure_future(anext(changes, None))
         finally:
             following.cancel()
-            with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
+            with contextlib.suppress(asyncio.CancelledError):
                 await following
             await changes.aclose()  # type: ignore[attr-defined]
 
@@ -317,18 +320,19 @@ async def _broken(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "An error of ours; the terminal has the details."}, 500)
 
 
-def application(pool: Any, token: str, host: str) -> Guard:
+def application(pool: Any, token: str, host: str, jobs: Jobs | None = None) -> Guard:
     """The whole server as an ASGI application.
 
     Args:
         pool: The warm processes, or what answers in their place.
         token: That every changing request carries.
         host: The address that it listens at.
+        jobs: Runs of studies, for whoever ends their events; its own otherwise.
 
     Returns:
         The application, with its guard around it.
     """
-    site = Site(pool, token)
+    site = Site(pool, token, jobs or Jobs())
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

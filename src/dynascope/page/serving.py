@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import socket
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Callable
 import uvicorn
 
 from dynascope.core.errors import bad
+from dynascope.page.jobs import Jobs
 from dynascope.page.pool import Pool
 from dynascope.page.safety import LOOPBACK
 from dynascope.page.server import application
@@ -67,15 +69,29 @@ def serve(host: str, port: int, open_browser: bool, tell: Callable[[str], None])
         asyncio.run(_serve(bound, host, token, link, open_browser))
 
 
+class Server(uvicorn.Server):
+    """A server that, once stopped, hangs up on pages that listen, and is silent about them."""
+
+    def __init__(self, config: uvicorn.Config, jobs: Jobs) -> None:
+        super().__init__(config)
+        self._jobs = jobs
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what is open; requests that are cut off by Ctrl-C are no errors."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        self._jobs.hang_up()
+        await super().shutdown(sockets)
+
+
 async def _serve(
     bound: socket.socket, host: str, token: str, link: str, open_browser: bool
 ) -> None:
-    pool = Pool()
+    pool, jobs = Pool(), Jobs()
     config = uvicorn.Config(
-        application(pool, token, host), log_level="warning", access_log=False,
+        application(pool, token, host, jobs), log_level="warning", access_log=False,
         server_header=False, timeout_graceful_shutdown=2, h11_max_incomplete_event_size=32_768,
     )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = Server(config, jobs)
     opening = asyncio.create_task(_open(server, link)) if open_browser else None
     await server.serve(sockets=[bound])
     if opening:

@@ -33,12 +33,13 @@ def check(name: str, scale: str, texts: dict[str, str]) -> dict[str, Any]:
     return changes
 
 
-def growing(name: str, width: int, narrow: bool) -> list[dict[str, Any]]:
-    """Charts of the run of a study that is being written right now; none if there is none."""
+def growing(name: str, since: str, width: int, narrow: bool) -> list[dict[str, Any]]:
+    """Charts of the newest run of a study that is not finished or made since a time, if any."""
     store = Store()
     studies.get(name)
     for entry in store.runs("run", name):
-        if entry.outcome == "unfinished" and not entry.damaged:
+        new = entry.outcome == "unfinished" or (since and entry.created >= since)
+        if new and not entry.damaged:
             try:
                 run = store.load(entry.id)
             except StoreError:  # no rows yet, or finished meanwhile

@@ -10,12 +10,18 @@ function token() {
 
 // What the server answers to a request that changes or computes; throws its line otherwise.
 export async function post(path, body = {}, signal = null) {
-  return answer(await fetch(path, { method: "POST", signal, body: JSON.stringify(body),
+  return answer(await reach(path, { method: "POST", signal, body: JSON.stringify(body),
     headers: { "x-token": token(), "content-type": "application/json", accept: "application/json" } }));
 }
 
 export async function get(path) {
-  return answer(await fetch(path, { headers: { accept: "application/json" } }));
+  return answer(await reach(path, { headers: { accept: "application/json" } }));
+}
+
+async function reach(path, options) {
+  try { return await fetch(path, options); } catch (error) {
+    throw error.name === "AbortError" ? error : new Error("The server does not answer.");
+  }
 }
 
 async function answer(response) {

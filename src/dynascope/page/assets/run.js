@@ -66,7 +66,7 @@ onJob((job) => {
     bar.querySelector("progress").value = job.share;
     bar.querySelector("span").textContent = [job.label, job.note].filter(Boolean).join(", ");
     say(job.state === "waiting" ? "It waits: two runs are under way." : job.line || "It begins.");
-    look();
+    look(job.began);
   } else if (job.state === "finished") {
     const words = Object.entries(job.tally).map(([verdict, n]) => `${n} ${verdict.replace("_", " ")}`);
     say(`Finished: ${words.join(", ")}.`);
@@ -79,11 +79,12 @@ onJob((job) => {
   }
 });
 
-async function look() {
+async function look(since) {
   if (Date.now() - looked < OFTEN) return;
   looked = Date.now();
   const width = Math.round(growing.clientWidth) || 600;
-  const charts = await get(`/growing/${study}?width=${width}&narrow=${phone.matches ? 1 : 0}`).catch(() => []);
+  const query = new URLSearchParams({ since, width, narrow: phone.matches ? 1 : 0 });
+  const charts = await get(`/growing/${study}?${query}`).catch(() => []);
   charts.forEach((chart, i) => {
     if (!growing.children[i]) {
       const figure = document.createElement("figure");
