@@ -21,9 +21,9 @@ MEANINGS = {
     "rate_over_critical": "Learning rate over the critical one.",
     "update_stable_rank": "Squared singular values of a weight's change over the largest.",
     "tangent_kernel_spectrum": "Largest eigenvalues of the tangent kernel of the batch's outputs, "
-    "of its first 16 samples.",
+    "of its first samples, 16 unless asked.",
     "tangent_kernel_norm": "Largest eigenvalue of the tangent kernel of the batch's outputs, of "
-    "its first 16 samples.",
+    "its first samples, 16 unless asked.",
     "top_space_share": "Share of dL/df in the top eigenspace of that tangent kernel.",
     "kernel_drift": "Change of the tangent kernel on samples of the first batch, relative to the "
     "start.",
