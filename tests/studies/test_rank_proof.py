@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from dynascope.studies.rank_increase.rank_proof import phases
+from dynascope.studies.rank_increase.rank_proof import claims, phases, runs, technical
 from dynascope.studies.rank_increase.rank_proof.phases import RHO, factors, parts, plateau, race
 from dynascope.studies.rank_increase.rank_proof.smoothness import DISTANCES, quotients, steepest
 from dynascope.studies.rank_increase.rank_proof.technical import part_b
@@ -30,6 +30,29 @@ def test_parts_of_a_linear_network_end_where_the_closed_form_says():
     close = (np.sqrt(2) - phases.CLOSE / np.sqrt(2)) ** 2  # u and v both off by this share
     expected = (logit(close) - logit(RHO**2)) / (2 * 2.0)
     assert abs((ends - begins) * flow.length / expected - 1) < 0.01
+
+
+def test_plants_of_the_last_stage_leave_the_others_as_they_were():
+    target = np.array([2.0, -1.0, 0.5])
+    loss = lambda z: 0.5 * jnp.sum((z - target) ** 2)  # noqa: E731
+    found = race(loss, np.ones(3), np.zeros(3), (1e-150, 1e-300), 3, 401)
+    assert technical.duration_spread(found).value < 1.1
+    assert technical.largest_factor(found).value < 1.1
+    other = technical.other_end.function(None, found)
+    assert abs(technical.duration_spread(other).value - 1.5) < 0.1
+    assert technical.largest_factor(other).value > 2
+    before, after = (part_b(r.flows[-1], r.stages) for r in (found, other))
+    assert sorted(before) == sorted(after) == [1, 2] and before[1] == after[1]
+    assert other.flows[0] is found.flows[0]
+    assert claims.wrong_signs(found, 1e-300).value == 0
+    turned = found._replace(flows=tuple(runs._turned(f, found.stages) for f in found.flows))
+    assert claims.wrong_signs(turned, 1e-300).value == 1
+    turning = runs.turning.function(None, found)
+    assert claims.wrong_signs(turning, 1e-300).value == 0
+    for planted in (turned, turning):
+        assert [p.k for p in parts(planted.flows[-1], planted.stages)] == [0, 1, 2]
+    before = turning.flows[-1].at(0.3)[1]  # the second and third still have to escape
+    assert np.sign(before[1:]).tolist() == [1, -1]
 
 
 def test_weights_in_the_coordinates_of_the_proof():

@@ -215,7 +215,6 @@ study.claim(
     "winner-has-its-sign",
     "From a start of size 1e-300 the winner's v has the sign of its pull as part A ends.",
     boix2023("Lemma C.9, (25)"), wrong_signs, at_most(0, "printed"), on=(runs.toy, TINY),
-    fails_on=case("planted: the opposite sign in the last long stage",
-                  runs.misread["sign"], TINY),
-    holds_on=case(LINEAR, runs.linear, TINY),
+    fails_on=case("planted: v turns as the last long stage ends", runs.misread["turned"], TINY),
+    holds_on=case("planted: v has its sign from the end of part A on", runs.turning, TINY),
 )  # fmt: skip

@@ -77,21 +77,26 @@ def linear(s: Settings) -> Race:
     return race(loss, u, v, s.alphas, len(SEPARATE), s.points)
 
 
+def last_long(race: Race) -> int | None:
+    """The last stage that is long for its time and has a clear winner; None if there is none."""
+    found, end = race.stages, race.flows[0].times[-1]
+    lengths = np.diff(found.times, prepend=0.0)
+    long = (lengths >= LONG + 0.1 * found.times) & (found.times < 0.99 * end)
+    clear = np.flatnonzero(long & (found.gaps >= CLEAR))
+    return int(clear[-1]) if clear.size else None
+
+
 @study.finding(toy)
 def misread(s: Settings, toy: Race) -> dict[str, Race] | Missing:
-    """The same flows beside predictions that are wrong in a known way.
+    """Flows or predictions that are wrong in a known way.
 
     All but the plateaus are wrong in the last long stage only: a claim that must fail there looks
     at every stage.
     """
-    found = toy.stages
+    found, last = toy.stages, last_long(toy)
     rolled = np.roll(found.products, -1, axis=0)
-    lengths, end = np.diff(found.times, prepend=0.0), toy.flows[0].times[-1]
-    long = (lengths >= LONG + 0.1 * found.times) & (found.times < 0.99 * end)
-    clear = np.flatnonzero(long & (found.gaps >= CLEAR))
-    if not clear.size:
+    if last is None:
         return Missing("no stage is long and has a clear winner")
-    last = clear[-1]
     here = np.arange(len(found.order)) == last
     plateau = np.arange(len(found.products))[:, None] == last
     losers = np.flatnonzero((found.products[last] == 0) & (toy.pulls[last] != 0))
@@ -101,7 +106,6 @@ def misread(s: Settings, toy: Race) -> dict[str, Race] | Missing:
     another = replace(found, order=np.where(here, loser, found.order), log_weights=logs)
     return {
         "time": toy._replace(stages=replace(found, times=found.times * np.where(here, 0.9, 1.0))),
-        "sign": toy._replace(stages=replace(found, signs=np.where(here, -1, 1) * found.signs)),
         "winner": toy._replace(stages=another),
         "logarithms": toy._replace(
             stages=replace(found, log_weights=found.log_weights + 0.1 * plateau)
@@ -109,6 +113,7 @@ def misread(s: Settings, toy: Race) -> dict[str, Race] | Missing:
         "pulls": toy._replace(pulls=np.where(plateau, -1, 1) * toy.pulls),
         "other plateaus": toy._replace(stages=replace(found, products=rolled)),
         "moved": toy._replace(flows=tuple(_moved(f, found) for f in toy.flows)),
+        "turned": toy._replace(flows=tuple(_turned(f, found) for f in toy.flows)),
     }
 
 
@@ -120,6 +125,36 @@ def _moved(flow: Traced, stages: Stages) -> Traced:
     rows = np.isin(np.arange(len(flow.times)), with_some[-1].rows[1:-1])
     on = stages.products[with_some[-1].k] != 0
     return flow._replace(log_sum=flow.log_sum + 5.0 * (rows[:, None] & on))
+
+
+def _swapped(flow: Traced, where: np.ndarray) -> Traced:
+    """The flow with v of the other sign where said, (times, p)."""
+    first, second = flow.log_sum, flow.log_difference
+    log_sum, log_difference = np.where(where, second, first), np.where(where, first, second)
+    return flow._replace(log_sum=log_sum, log_difference=log_difference)
+
+
+def _turned(flow: Traced, stages: Stages) -> Traced:
+    """A flow in which the last winner's v has the other sign, only as its part A ends."""
+    where = np.zeros(flow.log_sum.shape, bool)
+    for part in parts(flow, stages)[-1:]:
+        where[part.rows[-1] + np.arange(2), stages.order[part.k]] = True
+    return _swapped(flow, where)
+
+
+def _turning(flow: Traced, stages: Stages) -> Traced:
+    """A flow in which no winner's v has its sign before the end of its part A."""
+    where = np.zeros(flow.log_sum.shape, bool)
+    for part in parts(flow, stages):
+        before, winner = slice(int(part.rows[-1])), stages.order[part.k]
+        where[before, winner] = signs(flow)[before, winner] == stages.signs[part.k]
+    return _swapped(flow, where)
+
+
+@study.finding(toy)
+def turning(s: Settings, toy: Race) -> Race:
+    """The same flows with the winners' v of the other sign until their part A ends."""
+    return toy._replace(flows=tuple(_turning(f, toy.stages) for f in toy.flows))
 
 
 @study.finding(toy)
