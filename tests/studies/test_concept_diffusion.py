@@ -52,7 +52,7 @@ def test_what_is_read_before_pictures_are_readable_does_not_count():
     early = paths.concepts.copy()
     early[:, :10, 0] = 1.0
     readable = np.ones_like(paths.readable)
-    readable[:, :10] = 0.2
+    readable[:, :10] = 0.1
     gated = paths._replace(concepts=early, readable=readable)
     assert np.allclose(crossings(gated), crossings(paths), rtol=0.02)
 
@@ -86,9 +86,31 @@ def test_means_leave_out_what_cannot_be_read():
 def test_a_network_whose_last_pictures_cannot_be_read_has_no_order():
     good = planted((0.2, 0.6))
     concepts, readable = good.concepts.copy(), good.readable.copy()
-    concepts[0, -1], readable[0, -1] = np.nan, 0.0
+    concepts[0, -3:], readable[0, -3:] = np.nan, 0.0
     ratios = log_ratios(Paths(good.steps, concepts, readable))
     assert np.isnan(ratios[0]) and np.allclose(ratios[1:], log_ratios(good)[1:])
+
+
+def test_a_checkpoint_without_readable_pictures_lies_on_the_line_between_its_neighbours():
+    good = planted((0.2, 0.6))
+    concepts, readable = good.concepts.copy(), good.readable.copy()
+    concepts[:, 30], readable[:, 30] = np.nan, 0.1
+    ratios = log_ratios(good._replace(concepts=concepts, readable=readable))
+    assert np.allclose(ratios, log_ratios(good), atol=0.01)
+
+
+def test_what_was_learned_before_anything_could_be_read_has_no_order():
+    """Two coordinates above the level from the first readable checkpoint on tell nothing."""
+    paths = planted((0.2, 0.3))
+    readable = np.where(np.arange(60) < 40, 0.0, 1.0) * np.ones((12, 1))
+    late = paths._replace(readable=readable)
+    assert np.isnan(log_ratios(late)).all() and order(late).value is None
+
+
+def test_when_a_concept_counts_as_learned_moves_its_step():
+    """t^4 / (t^4 + half^4) passes three quarters at 3^(1/4) of its half-time."""
+    found = crossings(planted((0.2, 0.6))._replace(learned=0.75))
+    assert np.allclose(found / crossings(planted((0.2, 0.6))), 3**0.25, rtol=0.03)
 
 
 def test_paths_of_one_readable_checkpoint_do_not_break():

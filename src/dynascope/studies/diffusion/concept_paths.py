@@ -12,11 +12,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from dynascope.core.records import Measured
-from dynascope.probes import half_times
 from dynascope.studies.measures import average
 
 SMOOTHING = 1.0  # deviation in checkpoints; the authors' program has 2 of 60
-LEAST_READABLE = 0.5  # share of samples that must be readable before a coordinate counts
+LEAST_READABLE = 0.125  # share of samples that must be readable for a checkpoint to count
 CHECKPOINTS, SEEDS = 60, 12  # of paths that are written down
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # the training clusters
 
@@ -27,32 +26,37 @@ class Paths(NamedTuple):
     steps: np.ndarray  # (step,), the untrained network left out
     concepts: np.ndarray  # (seed, step, 2)
     readable: np.ndarray  # (seed, step), share of samples
+    learned: float = 0.5  # from which value on a concept is learned
 
     def smooth(self) -> np.ndarray:
-        """The coordinates, smoothed along the checkpoints where enough samples are readable.
+        """The coordinates, smoothed along the checkpoints with enough readable samples.
 
-        Before the first such checkpoint they are those of the first one. All are NaN where the
-        last checkpoint has no readable sample.
+        Those between are on the straight line between their neighbours, those before the first are
+        as the first. All are NaN where none of the last three checkpoints has enough.
         """
-        found = np.empty_like(self.concepts)
+        found = np.full_like(self.concepts, np.nan)
+        at = np.arange(len(self.steps))
         for seed, path in enumerate(self.concepts):
-            first = self.first_readable(seed)
-            found[seed, first:] = gaussian_filter1d(path[first:], SMOOTHING, axis=0, mode="nearest")
-            found[seed, :first] = found[seed, first]
+            counts = self.counts(seed)
+            if counts.size and counts[-1] >= len(at) - 3:
+                filled = np.stack([np.interp(at, counts, c[counts]) for c in path.T], -1)
+                part = filled[counts[0] :]
+                found[seed, counts[0] :] = gaussian_filter1d(
+                    part, SMOOTHING, axis=0, mode="nearest"
+                )
+                found[seed, : counts[0]] = found[seed, counts[0]]
         return found
 
-    def first_readable(self, seed: int) -> int:
-        """The first checkpoint from which on enough samples are readable."""
-        few = np.flatnonzero(self.readable[seed] < LEAST_READABLE)
-        last = int(few[-1]) + 1 if few.size else 0
-        return min(last, len(self.steps) - 1)
+    def counts(self, seed: int) -> np.ndarray:
+        """The checkpoints with enough readable samples."""
+        return np.flatnonzero(self.readable[seed] >= LEAST_READABLE)
 
 
 def crossings(paths: Paths) -> np.ndarray:
-    """Step at which each coordinate has passed one half for good, (seed, 2).
+    """Step at which each coordinate has passed `learned` for good, (seed, 2).
 
     The last upward crossing: noise early in training and a swing do not count. A coordinate that
-    ends below one half or cannot be read has infinity; one that was above from the first readable
+    ends below or cannot be read has infinity; one that was above from the first readable
     checkpoint on has that checkpoint.
 
     Example:
@@ -62,46 +66,48 @@ def crossings(paths: Paths) -> np.ndarray:
         >>> bool(t[0, 1] < t[0, 0])
         True
     """
-    smooth = paths.smooth()
+    smooth, level = paths.smooth(), paths.learned
     found = np.full((len(smooth), 2), np.inf)
     for seed, path in enumerate(smooth):
         if np.isnan(path).any():
             continue
         for concept in (0, 1):
-            below = np.flatnonzero(path[:, concept] < 0.5)
-            start = int(below[-1]) if below.size else paths.first_readable(seed)
-            if start == len(path) - 1 and below.size:
-                continue
+            below = np.flatnonzero(path[:, concept] < level)
             if not below.size:
-                found[seed, concept] = paths.steps[start]
-                continue
-            part = slice(start, start + 2)
-            found[seed, concept] = half_times(
-                path[part, concept : concept + 1], np.ones(1), paths.steps[part]
-            )[0]
+                found[seed, concept] = paths.steps[paths.counts(seed)[0]]
+            elif below[-1] < len(path) - 1:
+                part = slice(int(below[-1]), int(below[-1]) + 2)
+                found[seed, concept] = np.interp(level, path[part, concept], paths.steps[part])
     return found
 
 
 def log_ratios(paths: Paths) -> np.ndarray:
     """log(step of the second concept / step of the first), one a seed; above 0: the first leads.
 
-    A concept that is never learned counts with the last step, which understates the ratio. Where
-    neither is learned the order is undefined: NaN.
+    A concept that is never learned counts with the last step, one that was learned before anything
+    could be read with the first that can, which both understate the ratio. Where neither is
+    learned, or both were before, the order is unknown: NaN.
+
+    Example:
+        >>> both = Paths(np.arange(1.0, 9), np.ones((1, 8, 2)), np.ones((1, 8)))
+        >>> log_ratios(both)
+        array([nan])
     """
     found = crossings(paths)
     never = np.isinf(found)
     found = np.where(never, paths.steps[-1], found)
-    return np.where(never.all(-1), np.nan, np.log(found[:, 1] / found[:, 0]))
+    unknown = never.all(-1) | (found[:, 0] == found[:, 1])
+    return np.where(unknown, np.nan, np.log(found[:, 1] / found[:, 0]))
 
 
 def order(paths: Paths) -> Measured:
-    """Mean log ratio of the two half-times over the seeds that have one."""
+    """Mean log ratio of the steps at which concepts are learned, over seeds with an order."""
     ratios = log_ratios(paths)
     return average(ratios[np.isfinite(ratios)])
 
 
 def flip(weak: Paths, strong: Paths) -> Measured:
-    """How much the log ratio grows from one strength to another, seed by seed."""
+    """How much the log ratio grows from one strength to another, mean over seeds with an order."""
     difference = log_ratios(strong) - log_ratios(weak)
     return average(difference[np.isfinite(difference)])
 

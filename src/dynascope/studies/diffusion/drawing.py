@@ -74,7 +74,7 @@ def bound_panel(run: Run, title: str) -> Panel:
 
 
 def order_points(found: dict[float, Paths]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Strengths, and mean and standard error of the log ratio of half-times at each."""
+    """Strengths, and mean and standard error of the log ratio of the steps of learning at each."""
     ratios = [log_ratios(paths) for paths in found.values()]
     known = [r[np.isfinite(r)] for r in ratios]
     mean = np.array([r.mean() if r.size else np.nan for r in known])
