@@ -40,7 +40,11 @@ def test_half_times_are_the_planted_ones():
     assert flip(planted((0.6, 0.2)), paths).value == pytest.approx(2 * np.log(3), abs=0.1)
 
 
-def test_a_concept_that_is_never_learned_counts_with_the_last_step():
+def test_a_concept_that_is_never_learned_counts_with_the_last_readable_step():
+    short = planted((0.1, 0.6))
+    readable = np.where(np.arange(60) < 30, 1.0, 0.0) * np.ones((12, 1))
+    expected = np.log(short.steps[29] / crossings(short)[:, 0])
+    assert np.allclose(log_ratios(short._replace(readable=readable)), expected)
     assert np.allclose(log_ratios(planted((0.2, 9.0)))[0], np.log(5), atol=0.05)
     assert np.isnan(log_ratios(planted((9.0, 9.0)))).all()
     assert order(planted((9.0, 9.0))).value is None
@@ -83,18 +87,28 @@ def test_means_leave_out_what_cannot_be_read():
     assert np.array_equal(means_of(values, readable), [[0.5, np.nan, 0.0]], equal_nan=True)
 
 
-def test_a_network_whose_last_pictures_cannot_be_read_has_no_order():
+def test_a_network_whose_last_pictures_cannot_be_read_has_an_order_and_no_end():
     good = planted((0.2, 0.6))
     concepts, readable = good.concepts.copy(), good.readable.copy()
     concepts[0, -3:], readable[0, -3:] = np.nan, 0.0
-    ratios = log_ratios(Paths(good.steps, concepts, readable))
-    assert np.isnan(ratios[0]) and np.allclose(ratios[1:], log_ratios(good)[1:])
+    cut = Paths(good.steps, concepts, readable)
+    assert np.allclose(log_ratios(cut), log_ratios(good))
+    for measure in (bends, rises):
+        assert np.isnan(measure(cut)[0]) and np.allclose(measure(cut)[1:], measure(good)[1:])
+    assert arrivals(cut).value is None or np.isnan(arrivals(cut).value)
 
 
-def test_a_checkpoint_without_readable_pictures_lies_on_the_line_between_its_neighbours():
+def test_a_concept_that_is_there_for_a_moment_is_not_learned():
+    late = planted((0.3, 0.6))
+    concepts = late.concepts.copy()
+    concepts[:, 2:4, 1] = 1.0  # two checkpoints of sixty
+    assert np.allclose(crossings(late._replace(concepts=concepts)), crossings(late), rtol=0.02)
+
+
+def test_a_checkpoint_without_readable_pictures_has_no_weight():
     good = planted((0.2, 0.6))
     concepts, readable = good.concepts.copy(), good.readable.copy()
-    concepts[:, 30], readable[:, 30] = np.nan, 0.1
+    concepts[:, 30], readable[:, 30] = np.nan, 0.0
     ratios = log_ratios(good._replace(concepts=concepts, readable=readable))
     assert np.allclose(ratios, log_ratios(good), atol=0.01)
 

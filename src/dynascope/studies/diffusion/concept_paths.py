@@ -15,6 +15,7 @@ from dynascope.core.records import Measured
 from dynascope.studies.measures import average
 
 SMOOTHING = 1.0  # deviation in checkpoints; the authors' program has 2 of 60
+LASTS = 3  # checkpoints at which a concept must be there to be learned
 LEAST_READABLE = 0.125  # share of samples that must be readable for a checkpoint to count
 CHECKPOINTS, SEEDS = 60, 12  # of paths that are written down
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # the training clusters
@@ -29,22 +30,21 @@ class Paths(NamedTuple):
     learned: float = 0.5  # from which value on a concept is learned
 
     def smooth(self) -> np.ndarray:
-        """The coordinates, smoothed along the checkpoints with enough readable samples.
+        """The coordinates, smoothed along checkpoints that weigh as much as is readable.
 
-        Those between are on the straight line between their neighbours, those before the first are
-        as the first. All are NaN where none of the last three checkpoints has enough.
+        Before the first checkpoint with enough readable samples they are as there; after the last
+        one they are NaN.
         """
         found = np.full_like(self.concepts, np.nan)
-        at = np.arange(len(self.steps))
         for seed, path in enumerate(self.concepts):
             counts = self.counts(seed)
-            if counts.size and counts[-1] >= len(at) - 3:
-                filled = np.stack([np.interp(at, counts, c[counts]) for c in path.T], -1)
-                part = filled[counts[0] :]
-                found[seed, counts[0] :] = gaussian_filter1d(
-                    part, SMOOTHING, axis=0, mode="nearest"
-                )
-                found[seed, : counts[0]] = found[seed, counts[0]]
+            if counts.size:
+                first, part = counts[0], slice(counts[0], counts[-1] + 1)
+                weights = np.broadcast_to(self.readable[seed, part, None], path[part].shape)
+                known = np.where(weights > 0, path[part], 0.0) * weights
+                with np.errstate(invalid="ignore"):  # a long gap has neither values nor weights
+                    found[seed, part] = _filtered(known) / _filtered(weights)
+                found[seed, :first] = found[seed, first]
         return found
 
     def counts(self, seed: int) -> np.ndarray:
@@ -52,12 +52,15 @@ class Paths(NamedTuple):
         return np.flatnonzero(self.readable[seed] >= LEAST_READABLE)
 
 
-def crossings(paths: Paths) -> np.ndarray:
-    """Step at which each coordinate has passed `learned` for good, (seed, 2).
+def _filtered(values: np.ndarray) -> np.ndarray:
+    return gaussian_filter1d(values, SMOOTHING, axis=0, mode="nearest")
 
-    The last upward crossing: noise early in training and a swing do not count. A coordinate that
-    ends below or cannot be read has infinity; one that was above from the first readable
-    checkpoint on has that checkpoint.
+
+def crossings(paths: Paths) -> np.ndarray:
+    """Step at which each coordinate first passes `learned` and stays above for a while, (seed, 2).
+
+    For a while means at `LASTS` checkpoints in a row. A coordinate that never does has infinity;
+    one that does from the first readable checkpoint on has that checkpoint.
 
     Example:
         >>> path = np.array([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]])
@@ -69,14 +72,17 @@ def crossings(paths: Paths) -> np.ndarray:
     smooth, level = paths.smooth(), paths.learned
     found = np.full((len(smooth), 2), np.inf)
     for seed, path in enumerate(smooth):
-        if np.isnan(path).any():
-            continue
+        counts = paths.counts(seed)
         for concept in (0, 1):
-            below = np.flatnonzero(path[:, concept] < level)
-            if not below.size:
-                found[seed, concept] = paths.steps[paths.counts(seed)[0]]
-            elif below[-1] < len(path) - 1:
-                part = slice(int(below[-1]), int(below[-1]) + 2)
+            above = (path[:, concept] >= level).astype(int)
+            stays = np.convolve(above, np.ones(LASTS, int), "valid") == LASTS
+            if not counts.size or not stays.any():
+                continue
+            at = max(int(stays.argmax()), int(counts[0]))
+            if at == counts[0]:
+                found[seed, concept] = paths.steps[at]
+            else:
+                part = slice(at - 1, at + 1)
                 found[seed, concept] = np.interp(level, path[part, concept], paths.steps[part])
     return found
 
@@ -84,9 +90,9 @@ def crossings(paths: Paths) -> np.ndarray:
 def log_ratios(paths: Paths) -> np.ndarray:
     """log(step of the second concept / step of the first), one a seed; above 0: the first leads.
 
-    A concept that is never learned counts with the last step, one that was learned before anything
-    could be read with the first that can, which both understate the ratio. Where neither is
-    learned, or both were before, the order is unknown: NaN.
+    A concept that is never learned counts with the last readable checkpoint, one that was learned
+    before anything could be read with the first, which both understate the ratio. Where neither
+    is learned, or both were before, the order is unknown: NaN.
 
     Example:
         >>> both = Paths(np.arange(1.0, 9), np.ones((1, 8, 2)), np.ones((1, 8)))
@@ -95,7 +101,8 @@ def log_ratios(paths: Paths) -> np.ndarray:
     """
     found = crossings(paths)
     never = np.isinf(found)
-    found = np.where(never, paths.steps[-1], found)
+    last = [paths.steps[paths.counts(seed)[-1:]].sum() for seed in range(len(found))]
+    found = np.where(never, np.array(last)[:, None], found)
     unknown = never.all(-1) | (found[:, 0] == found[:, 1])
     return np.where(unknown, np.nan, np.log(found[:, 1] / found[:, 0]))
 
@@ -164,7 +171,9 @@ def slow_down(paths: Paths) -> Measured:
     """
     found, steps = [], paths.steps[2:-2]
     for speed in speeds(paths)[:, 2:-2]:
-        start = int(speed.argmax()) if speed.size else 0
+        if not speed.size or np.isnan(speed).any():
+            continue
+        start = int(speed.argmax())
         later = speed[start:] > 0
         if later.sum() < 3:
             continue

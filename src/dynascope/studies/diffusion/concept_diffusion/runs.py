@@ -105,10 +105,10 @@ study = Study(
         "A generated picture is read by its pixels: green below 0.65 is the disc, blue less red "
         "its colour, the number of pixels its size. Pictures without one readable disc are "
         "counted and left out. The classifier of G.3 is trained beside it and compared.",
-        "A concept is learned at the last step at which its coordinate, smoothed over "
-        f"checkpoints, passes {LEARNED}: a disc without a clear colour is read right half of the "
-        "time. Order is the logarithm of the ratio of the two steps. A checkpoint counts where at "
-        "least one picture in eight can be read.",
+        "A concept is learned at the first step at which its coordinate, smoothed over "
+        f"checkpoints, passes {LEARNED} for three of them: a disc without a clear colour is read "
+        "right half of the time. Order is the logarithm of the ratio of the two steps. A "
+        "checkpoint counts where at least one picture in eight can be read.",
         f"Generated from {'the weights' if s.average is None else 'a running average of them'} "
         f"with {s.sampling_steps} steps of the sampler, {s.pictures} pictures a checkpoint.",
     ),
