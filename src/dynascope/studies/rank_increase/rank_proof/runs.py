@@ -77,11 +77,16 @@ def linear(s: Settings) -> Race:
     return race(loss, u, v, s.alphas, len(SEPARATE), s.points)
 
 
-def last_long(race: Race) -> int | None:
-    """The last stage that is long for its time and has a clear winner; None if there is none."""
+def last_long(race: Race, share: float) -> int | None:
+    """The last stage with a clear winner that is long; None if there is none.
+
+    Args:
+        race: Flows and stages.
+        share: How much longer than `LONG` it must be, as a share of the time at which it ends.
+    """
     found, end = race.stages, race.flows[0].times[-1]
     lengths = np.diff(found.times, prepend=0.0)
-    long = (lengths >= LONG + 0.1 * found.times) & (found.times < 0.99 * end)
+    long = (lengths >= LONG + share * found.times) & (found.times < 0.99 * end)
     clear = np.flatnonzero(long & (found.gaps >= CLEAR))
     return int(clear[-1]) if clear.size else None
 
@@ -93,7 +98,7 @@ def misread(s: Settings, toy: Race) -> dict[str, Race] | Missing:
     All but the plateaus are wrong in the last long stage only: a claim that must fail there looks
     at every stage.
     """
-    found, last = toy.stages, last_long(toy)
+    found, last = toy.stages, last_long(toy, 0.1)
     rolled = np.roll(found.products, -1, axis=0)
     if last is None:
         return Missing("no stage is long and has a clear winner")

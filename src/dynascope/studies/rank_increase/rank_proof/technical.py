@@ -97,7 +97,7 @@ def other_end(s: runs.Settings, toy: Race) -> Race | Missing:
     In it the weights off the support shrink by a factor alpha and come back. Earlier stages are as
     they were: a claim that must fail here looks at every stage.
     """
-    flow, k = toy.flows[-1], last_long(toy)
+    flow, k = toy.flows[-1], last_long(toy, 0.0)
     found = reached(flow, toy.stages, k, flow.weights()) if k else None
     if k is None or found is None:
         return NO_STAGE
