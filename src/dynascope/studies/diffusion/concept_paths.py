@@ -101,8 +101,9 @@ def log_ratios(paths: Paths) -> np.ndarray:
     """
     found = crossings(paths)
     never = np.isinf(found)
-    last = [paths.steps[paths.counts(seed)[-1:]].sum() for seed in range(len(found))]
-    found = np.where(never, np.array(last)[:, None], found)
+    readable = [paths.counts(seed) for seed in range(len(found))]
+    last = paths.steps[[r[-1] if r.size else -1 for r in readable]]
+    found = np.where(never, last[:, None], found)
     unknown = never.all(-1) | (found[:, 0] == found[:, 1])
     return np.where(unknown, np.nan, np.log(found[:, 1] / found[:, 0]))
 
