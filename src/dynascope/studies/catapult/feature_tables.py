@@ -113,17 +113,21 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, np.inf).argsort(axis=0).argsort(axis=0)
 
 
-def planted(names: tuple[str, ...], test: list, alignment: list, catapults: list) -> Table:
+def planted(
+    names: tuple[str, ...], test: list, alignment: list, catapults: list, diverged: bool = False
+) -> Table:
     """The table of planted runs with given values in eight seeds that differ a little.
 
     They pass through the same readers: the values stand at the fourth of five records, where the
-    validation loss is lowest; at the others nothing tells the rows apart.
+    validation loss is lowest; at the others nothing tells the rows apart. All lanes are marked as
+    diverged, or none.
     """
     rows = zip(test, alignment, catapults, strict=True)
-    return table_of({name: _planted(*row) for name, row in zip(names, rows, strict=True)})
+    runs = {name: _planted(*row, diverged) for name, row in zip(names, rows, strict=True)}
+    return table_of(runs)
 
 
-def _planted(test: float, alignment: float, catapults: float) -> Run:
+def _planted(test: float, alignment: float, catapults: float, diverged: bool) -> Run:
     wobble = 1 + 1e-3 * np.linspace(-1, 1, 8)[:, None]
     best = np.arange(5) == 3
 
@@ -136,7 +140,7 @@ def _planted(test: float, alignment: float, catapults: float) -> Run:
             "validation_loss": at_best(test, 2.0), "test_set_loss": at_best(test, 1.0),
             "agop_alignment": at_best(alignment, 0.5),
             "supercritical_steps": at_best(catapults, 0.0),
-            "diverged": ("seed", np.zeros(8, bool)),
+            "diverged": ("seed", np.full(8, diverged)),
         }),
         None,
     )  # fmt: skip

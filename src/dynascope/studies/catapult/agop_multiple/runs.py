@@ -232,16 +232,14 @@ def maps(s: Settings, raises: dict[str, Run], near: dict[str, Run]) -> dict[str,
     return found
 
 
-def better() -> Table:
-    """A table in which every raise gains."""
-    names = ("0", "1", "2", "3")
-    return planted(names, [1.0, 0.6, 0.4, 0.2], [0.3, 0.8, 0.9, 0.98], [0, 1, 2, 3])
+# Names, test losses, alignments and catapults of planted rows in which every raise gains.
+GAINS = (("0", "1", "2", "3"), [1.0, 0.6, 0.4, 0.2], [0.3, 0.8, 0.9, 0.98], [0, 1, 2, 3])
 
 
 @study.finding
 def made(s: Settings) -> dict[str, Table]:
     """Tables whose answer is known."""
-    good = better()
+    good = planted(*GAINS)
     backwards = Table(good.names, *(part[::-1] for part in good[1:]))
     wide = planted(
         ("0", "all", "near zero", "catapult schedule", "below critical"),
@@ -250,21 +248,21 @@ def made(s: Settings) -> dict[str, Table]:
     narrow = planted(
         wide.names, [0.3, 0.2, 0.9, 0.8, 0.1], [0.9, 0.95, 0.3, 0.5, 0.99], [0, 6, 0, 6, 0]
     )
-    lost = good._replace(trained=np.zeros_like(good.trained))
+    lost = planted(*GAINS, diverged=True)
     return {"better": good, "worse": backwards, "compared": wide, "opposite": narrow, "lost": lost}
 
 
 @study.finding
 def many_seeds(s: Settings) -> Table:
     """Planted gains in sixty-four seeds, enough to say that a tenth of them does not diverge."""
-    good = better()
+    good = planted(*GAINS)
     return Table(good.names, *(np.tile(part, (1, 8)) for part in good[1:]))
 
 
 @study.finding
 def misaligned(s: Settings) -> Table:
     """Test losses that fall while the alignment falls too."""
-    good = better()
+    good = planted(*GAINS)
     return good._replace(alignment=good.alignment[::-1])
 
 
