@@ -127,6 +127,16 @@ def test_when_a_concept_counts_as_learned_moves_its_step():
     assert np.allclose(found / crossings(planted((0.2, 0.6))), 3**0.25, rtol=0.03)
 
 
+def test_one_readable_checkpoint_is_no_lasting_one():
+    """What stands before the first readable checkpoint in its place does not count."""
+    late = planted((0.3, 0.6))
+    concepts, readable = late.concepts.copy(), late.readable.copy()
+    readable[:, :10], concepts[:, 10, 1] = 0.0, 1.0  # the first that can be read, and only it
+    odd = late._replace(concepts=concepts, readable=readable)
+    assert (odd.smooth()[:, 10, 1] > 0.5).all()
+    assert np.allclose(crossings(odd), crossings(late), rtol=0.02)
+
+
 def test_paths_of_one_readable_checkpoint_do_not_break():
     paths = Paths(np.arange(1.0, 5), np.zeros((1, 4, 2)), np.zeros((1, 4)))
     assert np.isinf(crossings(paths)).all()

@@ -72,18 +72,15 @@ def crossings(paths: Paths) -> np.ndarray:
     smooth, level = paths.smooth(), paths.learned
     found = np.full((len(smooth), 2), np.inf)
     for seed, path in enumerate(smooth):
-        counts = paths.counts(seed)
+        first = next(iter(paths.counts(seed)), len(path))  # before it nothing was read
         for concept in (0, 1):
-            above = (path[:, concept] >= level).astype(int)
-            stays = np.convolve(above, np.ones(LASTS, int), "valid") == LASTS
-            if not counts.size or not stays.any():
+            above = path[first:, concept] >= level
+            stays = [i for i in range(len(above) - LASTS + 1) if above[i : i + LASTS].all()]
+            if not stays:
                 continue
-            at = max(int(stays.argmax()), int(counts[0]))
-            if at == counts[0]:
-                found[seed, concept] = paths.steps[at]
-            else:
-                part = slice(at - 1, at + 1)
-                found[seed, concept] = np.interp(level, path[part, concept], paths.steps[part])
+            at = first + stays[0]
+            part = slice(max(at - 1, first), at + 1)
+            found[seed, concept] = np.interp(level, path[part, concept], paths.steps[part])
     return found
 
 
