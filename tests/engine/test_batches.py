@@ -146,6 +146,19 @@ def test_batches_and_noise_are_the_seeds_own_and_survive_a_kill(monkeypatch, nam
     same(batch_run(rule, task, model, sink=sink), whole)
 
 
+def test_a_kill_changes_nothing_where_no_probe_measures_the_loss(monkeypatch):
+    """There the engine looks at the loss of a batch itself, to see whether the lane diverged."""
+    rule, options = dynamics.SGD(3.0, 8, "shuffled"), {"probes": [probes.InputJacobian()]}
+    whole = batch_run(rule, steps=200, **options)
+    assert whole["diverged"].values.all(), "or the kill could not move the mark"
+    monkeypatch.setattr(drive, "CALL_SECONDS", 0.0)
+    monkeypatch.setattr(execution, "APPEND_SECONDS", 0.0)
+    sink = Memory(stop_after=6)
+    with pytest.raises(Interrupted):
+        batch_run(rule, steps=200, sink=sink, **options)
+    same(batch_run(rule, steps=200, sink=sink, **options), whole)
+
+
 def test_fresh_samples_are_those_of_seed_and_step():
     """One parameter at rate 1: after a step it is the mean of that step's samples."""
     rule = dynamics.SGD(1.0, 16, "fresh")
