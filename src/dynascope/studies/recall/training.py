@@ -51,10 +51,13 @@ def trained(
     task: Recall, model: Transformer, rate: float, batch: int, steps: int, seeds: range,
     cuts: tuple[tuple[str, float], ...] | None = None, looks: int = 12,
 ) -> Experiment:  # fmt: skip
-    """Fresh rows every step; looks at the first steps and then at even distances."""
-    every = max(1, steps // looks)
+    """Fresh rows every step; looks at the first steps and then at even distances.
+
+    Without `looks`, at the start and the end alone.
+    """
     early = {i for i in (0, 1, 2, 3, 4, 5, 7, 10) if i < steps}
-    at = tuple(float(i) for i in sorted({*early, *range(0, steps, every)}))
+    seen = {*early, *range(0, steps, max(1, steps // looks))} if looks else set()
+    at = tuple(float(i) for i in sorted(seen))
     probes: tuple = (Recalled(cuts_of(model) if cuts is None else cuts),)
     if hasattr(task, "triggers"):
         probes = (*probes, RecallAttention(model), NoiseMargin(model))

@@ -23,16 +23,21 @@ MADE = {kind: case(f"planted: {words}", runs.made[kind]) for kind, words in (
 )}  # fmt: skip
 
 
-def numbers(run: Run, *_: Any) -> str:
-    """Loss at first, at its peak and at last, and the kernel's norm, mean over seeds."""
-    loss, norm = run["loss"].values, episodes.part(run, "norm")
+def losses(run: Run, *_: Any) -> str:
+    """Loss at first, at its peak and at last, mean over seeds."""
+    loss = run["loss"].values
     lost = int((~np.isfinite(loss[:, -1])).sum())
     ends = [float(np.nanmean(v)) for v in (loss[:, 0], np.nanmax(loss, axis=1), loss[:, -1])]
-    return (
-        f"Loss {ends[0]:.3g} at first, {ends[1]:.3g} at its peak, {ends[2]:.3g} at last; norm of "
-        f"the kernel {norm[:, 0].mean():.3g} to {np.nanmean(norm[:, -1]):.3g}"
-        + (f"; {lost} of {len(loss)} seeds diverged." if lost else ".")
+    return f"Loss {ends[0]:.3g} at first, {ends[1]:.3g} at its peak, {ends[2]:.3g} at last" + (
+        f"; {lost} of {len(loss)} seeds diverged." if lost else "."
     )
+
+
+def numbers(run: Run, *_: Any) -> str:
+    """Losses as above, and the kernel's norm."""
+    norm = episodes.part(run, "norm")
+    first, last = norm[:, 0].mean(), np.nanmean(norm[:, -1])
+    return f"{losses(run)} Norm of the kernel {first:.3g} to {last:.3g}."
 
 
 NARROW = ("cnn", "cnn-svhn", "wrn")  # stand-ins at all scales but the thesis's own

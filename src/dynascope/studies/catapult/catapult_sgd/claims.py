@@ -2,7 +2,7 @@
 
 from dynascope.core.sources import zhu2024
 from dynascope.studies.catapult import episodes
-from dynascope.studies.catapult.catapult_gd.claims import numbers
+from dynascope.studies.catapult.catapult_gd.claims import losses, numbers
 from dynascope.studies.catapult.catapult_sgd import runs
 from dynascope.studies.catapult.catapult_sgd.runs import PANELS, study
 from dynascope.studies.catapult.panels import OTHER_DATA
@@ -40,5 +40,5 @@ for _name, (_what, _, _place) in PANELS.items():
         _source, episodes.largest_rise, at_most(SPIKE, "ours"), on=_below,
         fails_on=case("planted: two catapults", runs.made["catapult"]),
         holds_on=case("planted: a loss that only falls", runs.made["monotone"]),
-        note=numbers, exploratory=_ours,
+        note=losses, exploratory=_ours,
     )  # fmt: skip

@@ -16,6 +16,7 @@ from dynascope.engine import Experiment
 from dynascope.engine.record import Every, Stop
 from dynascope.models import Myrtle
 from dynascope.probes import BatchCriticalRate, KernelSplit, Loss
+from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
 from dynascope.studies.catapult.panels import (
     CIFAR,
@@ -150,18 +151,19 @@ def _panel(name: str) -> Node:
         p = of(s, name)
         size = s.small_batch if name.startswith("rank") else s.batch_size
 
-        def at(factor: float) -> Experiment:
+        def at(factor: float, *probes: Probe) -> Experiment:
             value: Any = factor * rate
             if name == "cyclical":
                 value = Cyclical(s.lowest * value, value, s.period)
             return Experiment(
-                p.task, p.model, SGD(value, size, "shuffled"),
-                (Loss(), KernelSplit(p.top), BatchCriticalRate()), steps=p.steps,
+                p.task, p.model, SGD(value, size, "shuffled"), (Loss(), *probes), steps=p.steps,
                 record=Every(1), seeds=tuple(range(seeds(s, name))),
                 stop=(Stop("loss", below=s.enough),),
             )  # fmt: skip
 
-        return {"above": at(p.factor), "below": at(p.factor / 20)}
+        # Kernels are most of the time, and without spikes nothing is asked of them.
+        above = at(p.factor, KernelSplit(p.top), BatchCriticalRate())
+        return {"above": above, "below": at(p.factor / 20)}
 
     options: dict[str, Any] = {"data": PANELS[name][1], "only_if": left_out}
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)

@@ -42,14 +42,15 @@ class Settings(Spec, tag="studies.concept-diffusion"):
     rate: float = static_field(1e-3)
     batch_size: int = 32
     average: float | None = static_field(0.95)  # of the weights that generate
-    steps: int = 2000
+    steps: int = 1800
     first: int = 40  # the first checkpoint
     checkpoints: int = 24
     pictures: int = 32  # generated at each
     sampling_steps: int = 40
     seeds: int = 5
     first_seed: int = 100  # how pictures are read, and when a concept counts, was chosen below
-    control_steps: int = 1000  # with shuffled conditions
+    control_steps: int = 600  # with shuffled conditions
+    control_seeds: int = 4  # lanes come in powers of two: five cost as much as eight
     classifier: PictureClassifier = PictureClassifier()
     classifier_steps: int = 400
     to_the_end: bool = True  # whether training is long enough to judge; else only pictures are read
@@ -116,9 +117,9 @@ study = Study(
 
 
 def _experiment(s: Settings, steps: int, shuffled: bool) -> Experiment:
-    colours = s.colours[-1:] if shuffled else s.colours
+    colours, count = (s.colours[-1:], s.control_seeds) if shuffled else (s.colours, s.seeds)
     rule = AdamW(s.rate, 0.01, s.batch_size, "fresh", s.average)
-    seeds = tuple(range(s.first_seed, s.first_seed + s.seeds))
+    seeds = tuple(range(s.first_seed, s.first_seed + count))
     return Experiment(
         replace(s.task, shuffled=float(shuffled)), s.model, rule,
         (Generated(s.pictures, s.sampling_steps), BoundParts()), steps=steps,

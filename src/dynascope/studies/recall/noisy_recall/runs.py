@@ -13,7 +13,7 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.engine import Experiment, kept_parameters
 from dynascope.models import Transformer, recall_transformer
 from dynascope.probes.recall import memory
-from dynascope.studies.recall.training import trained
+from dynascope.studies.recall.training import cuts_of, trained
 from dynascope.studies.study import Study
 from dynascope.tasks import NoisyRecall, recall_of_program
 
@@ -92,8 +92,8 @@ def noisy(s: Settings) -> Experiment:
 @study.run(data="tinyshakespeare")
 def clean(s: Settings) -> Experiment:
     """Training without noise."""
-    task = replace(s.task, noise=0.0)
-    return trained(task, s.model, s.clean_rate, s.batch, s.clean_steps, _seeds(s), looks=6)
+    task, cuts = replace(s.task, noise=0.0), cuts_of(s.model)[:1]
+    return trained(task, s.model, s.clean_rate, s.batch, s.clean_steps, _seeds(s), cuts, looks=0)
 
 
 def _no_five(s: Settings) -> str | None:
@@ -104,7 +104,7 @@ def _no_five(s: Settings) -> str | None:
 def five(s: Settings) -> Experiment:
     """Five triggers, each with its own answer."""
     task = replace(s.task, triggers=FIVE, places=min(88, s.task.length))
-    return trained(task, s.model, s.five_rate, s.batch, s.five_steps, _seeds(s), looks=4)
+    return trained(task, s.model, s.five_rate, s.batch, s.five_steps, _seeds(s), (), looks=0)
 
 
 def _too_short(s: Settings) -> str | None:
