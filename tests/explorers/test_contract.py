@@ -1,5 +1,7 @@
 """What every explorer promises; the list is the registry's."""
 
+import ast
+import inspect
 import json
 
 import numpy as np
@@ -58,6 +60,15 @@ def test_declared_in_full(name):
         if isinstance(move, Click):
             paths = {path for path, m in named.values() if isinstance(m, Slider)}
             assert {move.x, move.y} <= paths
+
+
+@pytest.mark.parametrize("name", explorers.names())
+def test_its_file_is_a_declaration_of_about_forty_lines(name):
+    """Imports aside; what computes and draws is in instruments."""
+    text = inspect.getsource(inspect.getmodule(explorers.get(name).function))
+    imports = [n for n in ast.parse(text).body if isinstance(n, ast.Import | ast.ImportFrom)]
+    written = sum(bool(line.strip()) for line in text.splitlines())
+    assert written - sum(n.end_lineno - n.lineno + 1 for n in imports) <= 45
 
 
 @pytest.mark.parametrize("name", explorers.names())

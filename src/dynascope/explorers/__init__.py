@@ -1,6 +1,7 @@
 """Explorers: small experiments with sliders, declared as data beside the phenomena they show.
 
-One file per explorer; every file here is imported, so that a new file is a new explorer.
+One file per explorer; every file here is imported, so that a new file is a new explorer. What it
+computes and draws comes from `theories` and `instruments`; `pieces` has what these may not hold.
 `balance.py` is the one to imitate. The page, `dynascope.explore` and the static gallery use the
 same objects.
 """

@@ -1,11 +1,14 @@
 """An explorer: settings, what can be moved in them, and one function that gives data and chart.
 
 ```python
-@explorer("parabola", title="...", about="...", settings=Settings, moves=(
-    Slider("learning_rate", "learning rate", 0.1, 2.2),), studies=("quartic-orbits",),
-    work=lambda s: Work(s.steps), cut="steps")
-def parabola(s: Settings) -> Explored: ...
+@explorer("A parabola", about="...", moves=(Slider("learning_rate", "learning rate", 0.1, 2.2),),
+          studies=("quartic-orbits",), work=lambda s: Work(s.steps), cut="steps")
+def some_parabola(s: Settings) -> Explored: ...
 ```
+
+What the function says already is not said again: `dynascope.explore` calls it "some-parabola", its
+settings are of the class of its argument, its phenomenon is that of its studies. What it computes
+and draws with is in `instruments` and `theories`; the file of an explorer declares.
 
 The function gets checked settings and must answer within a fraction of a second: numbers of the
 settings are arguments of compiled programs, never new programs. Where it takes longer, it tells
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import xarray as xr
 
@@ -27,6 +30,7 @@ from dynascope.core.registry import Registry
 from dynascope.core.spec import Spec
 from dynascope.explorers.budget import Work, fitted
 from dynascope.explorers.moves import Choice, Click, Drag, Move, Slider, Words, name_of
+from dynascope.studies.study import studies as known_studies
 
 
 @dataclass(frozen=True)
@@ -50,13 +54,17 @@ class Explorer:
     name: str
     title: str
     about: str
-    phenomenon: str
-    settings: type[Spec]
     moves: tuple[Move, ...]
     studies: tuple[str, ...]
     work: Callable[[Any], Work]
     cut: str
+    settings: type[Spec]
     function: Callable[[Any], Explored]
+
+    @property
+    def phenomenon(self) -> str:
+        """That of its studies."""
+        return known_studies.get(self.studies[0]).phenomenon
 
     def named(self) -> dict[str, tuple[str, Slider | Choice | Words | Drag]]:
         """Path and move of every name that `explore` takes."""
@@ -100,37 +108,31 @@ explorers: Registry[Explorer] = Registry("explorer")
 
 
 def explorer(
-    name: str,
-    *,
     title: str,
+    *,
     about: str,
-    phenomenon: str,
-    settings: type[Spec],
     moves: tuple[Move, ...],
+    studies: tuple[str, ...],
     work: Callable[[Any], Work],
     cut: str = "",
-    studies: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Any], Explored]], Explorer]:
     """Declare an explorer; see the module docstring.
 
     Args:
-        name: As `dynascope.explore` and links have it.
         title: What it shows, in one line.
         about: What to move and what to look for, in a few sentences.
-        phenomenon: That of its studies.
-        settings: The class of its settings, with a default for each field.
         moves: What can be moved.
+        studies: Names of the studies that measure what it shows, of one phenomenon.
         work: Steps x lanes x size of a picture at some settings.
         cut: Path of the setting that is cut where that is too much; without one it is refused.
-        studies: Names of the studies that measure what it shows.
 
     Returns:
         A decorator that gives the explorer.
     """
 
     def declare(function: Callable[[Any], Explored]) -> Explorer:
-        made = Explorer(name, title, about, phenomenon, settings, moves, studies,
-                        work, cut, function)  # fmt: skip
+        name, settings = function.__name__.replace("_", "-"), get_type_hints(function)["s"]
+        made = Explorer(name, title, about, moves, studies, work, cut, settings, function)
         for path, move in made.named().values():
             if not (isinstance(move, Drag) or get_path(settings(), path) is not None):
                 raise BadInput(f"explorer {name}: {path} has no value to begin with")

@@ -78,11 +78,13 @@ class Words:
 
 @dataclass(frozen=True)
 class Drag:
-    """A box dragged in a panel: its two ends of x and of y, or nothing for the whole."""
+    """A box of a panel, dragged or written: its ends of x and of y, or nothing for the whole."""
 
     panel: int
     x: str  # path of a pair of numbers
     y: str
+    words: tuple[str, str]  # what x and y are
+    above: float | None = None  # which x stays, for buttons that enlarge the box
 
     def check(self, value: Any) -> Any:
         """The value, or `BadInput` unless it is empty or two finite numbers in order."""

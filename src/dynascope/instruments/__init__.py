@@ -1,9 +1,13 @@
-"""What a command does for a user's own object: a function, a network's wiring, a graph, a log.
+"""What a command or an explorer does for somebody: measured, and drawn as panels.
 
-`orbits` (gradient descent on a function of one number), `network` (how linear a network becomes
-as it widens), `graph` (what each family of models tells apart), `ranks` (what changed between
-checkpoints), `spikes` (why a training loss jumps). Each has one function that a command calls;
-what it returns is plain data.
+For a user's own object: `orbits` (gradient descent on a function of one number), `network` (how
+linear a network becomes as it widens), `graph` and `node_classes` (what each family of models
+tells apart), `ranks` (what changed between checkpoints), `spikes` (why a training loss jumps),
+`laser` (what truncating a language model does). Each has one function that a command calls.
+
+For an explorer, theory beside simulation at some settings: `concepts` (a linear model learns
+concepts apart), `factors` (two factors past the edge), `phases` (the quadratic model), `memory`
+(noisy labels), `staircase` (products from a small start). What they return is plain data.
 """
 
 from dynascope.instruments.spikes.explaining import Explained, explain_spikes

@@ -1,0 +1,1 @@
+"""An associative memory that learns noisy labels: theory, descent, and how they are drawn."""
