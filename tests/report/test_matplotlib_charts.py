@@ -49,6 +49,22 @@ def test_awkward_charts_are_drawn(name):
     assert pixels(figure(AWKWARD[name])).min() < 200
 
 
+@pytest.mark.parametrize("equal", [True, False])
+def test_a_matrix_has_its_first_row_on_top_and_whole_numbers_at_its_sides(equal):
+    heat = Heat([1, 2, 3], [1, 2], [[1, 2, 3], [4, 5, 6]])
+    axes = figure(chart(heat, matrix=True, equal=equal)).axes[0]
+    bottom, top = axes.get_ylim()
+    assert top <= 0.5 and bottom >= 2.5
+    assert {1.0, 2.0} <= set(axes.get_yticks()) and all(t % 1 == 0 for t in axes.get_yticks())
+    across, down = axes.transData.transform([(1, 1), (2, 2)]).T
+    assert down[0] > down[1]  # pixels count from below: the first row is the higher one
+    assert across[0] < across[1]
+    if equal:
+        assert across[1] - across[0] == pytest.approx(down[0] - down[1], rel=1e-6)
+    low, high = figure(chart(heat, equal=equal)).axes[0].get_ylim()
+    assert low < high  # a field that is no matrix has its y axis pointing up
+
+
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
 def test_the_same_chart_gives_the_same_bytes(suffix, tmp_path):
     marks = (Heat([0, 1], [0, 1], [[1, 2], [3, 4]], contours=(2,)), Line([0, 1], [0, 1], "line"))

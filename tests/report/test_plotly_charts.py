@@ -53,6 +53,14 @@ def test_the_example_is_valid_and_its_panels_do_not_overlap(made):
     assert all(one[1] < two[0] for one, two in pairwise(boxes))
 
 
+def test_a_matrix_has_its_first_row_on_top_and_whole_numbers_at_its_sides():
+    heat = Heat(range(1, 31), range(1, 3), np.arange(60.0).reshape(2, 30))
+    layout = valid(plotly_figure(chart(heat, matrix=True)))["layout"]
+    assert layout["yaxis"]["range"] == [2.5, 0.5] and layout["xaxis"]["range"] == [0.5, 30.5]
+    assert [layout[a][t] for a in ("xaxis", "yaxis") for t in ("tick0", "dtick")] == [1, 5, 1, 1]
+    assert valid(plotly_figure(chart(heat)))["layout"]["yaxis"]["range"] == [0.5, 2.5]
+
+
 def test_words_are_escaped_for_plotly():
     made = json.dumps(plotly_figure(hostile()))
     assert "<script" not in made and "<img" not in made and "&lt;img" in made

@@ -201,6 +201,7 @@ class Panel:
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
     equal: bool = False  # one unit is as long on x as on y
+    matrix: bool = False  # x counts columns, y counts rows: the first one on top, as it is written
 
     def __post_init__(self) -> None:
         """Turn arrays into plain numbers, so that a panel compares and serialises."""

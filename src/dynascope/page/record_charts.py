@@ -164,7 +164,7 @@ def _matrix(run: xr.Dataset, variable: Variable, step: int, width: int) -> tuple
     fine = shown[np.isfinite(shown)]
     words += f" Entries from {fine.min():.4g} to {fine.max():.4g}." if fine.size else ""
     field = Heat(columns, rows, shown, variable.words, diverging=bool((shown < 0).any()))
-    return Panel((field,), "", str(array.dims[-1]), str(array.dims[-2])), words
+    return Panel((field,), "", str(array.dims[-1]), str(array.dims[-2]), matrix=True), words
 
 
 def _scale(values: np.ndarray) -> Scale:

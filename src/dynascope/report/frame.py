@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -100,6 +101,16 @@ def edges(centres: Any, scale: Scale) -> np.ndarray:
     first = 2 * at[0] - middle[0] if middle.size else at[0] - 0.5
     last = 2 * at[-1] - middle[-1] if middle.size else at[-1] + 0.5
     return back(np.concatenate([[first], middle, [last]]), scale)
+
+
+def whole_step(ends: Range) -> int:
+    """Between the ticks of an axis that counts rows or columns: every one, or every so many.
+
+    Example:
+        >>> whole_step((0.5, 5.5)), whole_step((0.5, 64.5))
+        (1, 10)
+    """
+    return max(1, math.ceil((ends[1] - ends[0]) / 7))
 
 
 def colour_range(values: Any, diverging: bool) -> tuple[float, float]:

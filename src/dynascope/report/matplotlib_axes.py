@@ -11,7 +11,7 @@ from matplotlib import ticker
 from dynascope.core.charts import Graph, Panel, PictureGrid, Scale
 from dynascope.report import style, words
 from dynascope.report.checks import in_space
-from dynascope.report.frame import Frame, Range
+from dynascope.report.frame import Frame, Range, whole_step
 from dynascope.report.matplotlib_marks import SMALL, Plain
 from dynascope.report.matplotlib_text import text_width, wrapped
 
@@ -30,6 +30,10 @@ def dress(axes: Any, panel: Panel, frame: Frame) -> None:
         return
     _ticks(axes.xaxis, panel.x_scale, frame.x)
     _ticks(axes.yaxis, panel.y_scale, frame.y)
+    if panel.matrix:
+        axes.invert_yaxis()
+        for axis, ends in ((axes.xaxis, frame.x), (axes.yaxis, frame.y)):
+            axis.set_major_locator(ticker.MultipleLocator(whole_step(ends), offset=1))
     if frame.names:
         _name_bars(axes, frame)
     if any(isinstance(m, PictureGrid) for m in panel.marks):

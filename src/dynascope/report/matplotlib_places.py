@@ -36,9 +36,10 @@ def equalise(axes: Any, panel: Panel) -> None:
         axes.set_aspect("equal", adjustable="box", anchor="NW" if pictures else "C")
         return
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    unit = max((right - left) / axes.bbox.width, (high - low) / axes.bbox.height)
+    unit = max((right - left) / axes.bbox.width, abs(high - low) / axes.bbox.height)
     more_x = (unit * axes.bbox.width - (right - left)) / 2
-    more_y = (unit * axes.bbox.height - (high - low)) / 2
+    more_y = (unit * axes.bbox.height - abs(high - low)) / 2
+    more_y = -more_y if panel.matrix else more_y  # its y axis points down
     axes.set_xlim(left - more_x, right + more_x)
     axes.set_ylim(low - more_y, high + more_y)
 

@@ -8,7 +8,7 @@ from typing import Any
 from dynascope.core.charts import Graph, Panel, PictureGrid, Scale
 from dynascope.report import style
 from dynascope.report.checks import in_space
-from dynascope.report.frame import Range
+from dynascope.report.frame import Range, whole_step
 from dynascope.report.plotly_sheet import CLEAR, SMALL, Sheet, broken, letters, text
 
 NAME_LINE = 16
@@ -33,6 +33,9 @@ def axes(sheet: Sheet, panel: Panel) -> dict[str, Any]:
         y |= {"tickmode": "array", "tickvals": [-i for i in range(len(rows))], "ticktext": rows}
         bare = {"showgrid": False, "showline": False, "ticks": "", "constrain": "domain"}
         x, y = x | bare, y | bare
+    if panel.matrix:
+        x |= {"tick0": 1, "dtick": whole_step(sheet.frame.x)}
+        y |= {"tick0": 1, "dtick": whole_step(sheet.frame.y), "range": y["range"][::-1]}
     graph = any(isinstance(m, Graph) for m in panel.marks)
     if panel.equal or graph:
         y |= {"scaleanchor": f"x{sheet.suffix}"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 import zipfile
 from collections import OrderedDict
@@ -15,7 +14,7 @@ from urllib.parse import urlencode
 import numpy as np
 import xarray as xr
 
-from dynascope.core.charts import Chart, Heat, Line, Panel, Points
+from dynascope.core.charts import Chart, Line, Panel, Points
 from dynascope.core.errors import bad, unknown
 from dynascope.core.records import StudyResult
 from dynascope.page.answers.pages import body
@@ -136,7 +135,7 @@ def record(name: str) -> dict[str, Any]:
     head = f"""<h1>{escaped(entry.label or entry.id)}</h1>
 <p class="source">{escaped(entry.kind)} <code>{escaped(entry.id)}</code> · {escaped(entry.outcome)}
 · {size(entry.size)} · {escaped(entry.created[:16].replace("T", " "))}</p>
-<p class="controls">{_exports(entry)}
+<p class="controls"><span>Export as {_exports(entry)}</span>
 <button type="button" data-forget="{escaped(entry.id)}" data-then="/records">Forget</button></p>"""
     charts = _charts(entry, content) if isinstance(content, xr.Dataset) else _arrays(content)
     again = f"<pre><code>{escaped(remake(store, entry.id, manifest))}</code></pre>"
@@ -148,8 +147,8 @@ def record(name: str) -> dict[str, Any]:
 
 
 def _exports(entry: Entry) -> str:
-    return " ".join(f'<a href="/records/{escaped(entry.id)}/export?form={form}" download>{form}</a>'
-                    for form in FORMS)  # fmt: skip
+    address = f"/records/{escaped(entry.id)}/export?form="
+    return ", ".join(f'<a href="{address}{form}" download>{form}</a>' for form in FORMS)
 
 
 def _charts(entry: Entry, run: xr.Dataset) -> str:
@@ -190,19 +189,7 @@ def chart(name: str, variable: str, step: int, width: int, narrow: bool) -> dict
     entry, content = _load(name)
     if not isinstance(content, xr.Dataset):
         raise bad("record", entry.id, "a run or a sweep")
-    found = variable_chart(content, variable, step, max(100, min(width, 4000)))
-    shown = drawn(found, narrow)
-    if isinstance(found.panels[0].marks[0], Heat):
-        _as_written(shown["figure"]["layout"])
-    return shown
-
-
-def _as_written(layout: dict[str, Any]) -> None:
-    """A matrix as it is written: its first row at the top, whole numbers at its sides."""
-    for axis in (layout["xaxis"], layout["yaxis"]):
-        low, high = axis["range"]
-        axis |= {"tick0": 1, "dtick": max(1, math.ceil((high - low) / 7))}
-    layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
+    return drawn(variable_chart(content, variable, step, max(100, min(width, 4000))), narrow)
 
 
 def compare(names: list[str]) -> dict[str, Any]:
