@@ -179,7 +179,9 @@ def planted_growth(s: Settings, sweeps: list[Sweep]) -> dict[str, list[Sweep]]:
     """Sweeps whose first eigenvalue makes its last step by a law of growth: printed or right."""
     found: dict[str, list[Sweep]] = {"printed": [], "corrected": []}
     for sweep in sweeps:
-        eta, d = sweep.start.half(PAST), sweep.start.directions[0]
+        # From the kernels alone: what the claim measures with must not make its own plant.
+        top = int(np.argmax(sweep.start.kernels))
+        eta, d = 2 * 2.1 / sweep.start.kernels[top], sweep.start.found[top]
         step = int(np.isfinite(sweep.kernels[0, PAST]).sum()) - 2
         now, side = sweep.kernels[0, PAST, step], sweep.outputs[PAST, step][d.unit != 0]
         for law, form in (("printed", now - 4 * eta), ("corrected", eta * now - 4)):

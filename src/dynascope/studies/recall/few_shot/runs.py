@@ -97,7 +97,8 @@ def planted(s: Settings) -> dict[str, Accuracies]:
     quiet[:, 1] += [0.01, 0.01, -0.01, -0.01]
     quiet[0, 1, 0] = 0.7
     return {"strong": Accuracies(strong), "opposite": Accuracies(opposite),
-            "chance": Accuracies(chance), "quiet": Accuracies(quiet)}  # fmt: skip
+            "chance": Accuracies(chance), "quiet": Accuracies(quiet),
+            "one model": Accuracies(strong[:1])}  # fmt: skip
 
 
 class Scored(NamedTuple):

@@ -159,12 +159,6 @@ def covered(s: Settings) -> dict[str, np.ndarray]:
     return draws.coverage(65, 0.5, 100_000, 0.05, 1000, np.random.default_rng(2))
 
 
-@study.finding(covered)
-def all_kept(s: Settings, covered: dict[str, np.ndarray]) -> np.ndarray:
-    """Planted: every draw keeps the bound."""
-    return np.ones_like(covered["corrected"])
-
-
 @study.finding(steps)
 def planted_steps(s: Settings, steps: draws.Steps) -> dict[str, draws.Steps]:
     """Attention's margins as noisy as the others', and twice as noisy."""

@@ -171,9 +171,8 @@ def planted_turns(s: Settings, run: Run) -> dict[int, Run]:
 def printed(s: Settings, name: str) -> PrintedPath:
     """The recursion on W for 3,000 steps; all that run away have done so by then."""
     task = tasks(s).get(name, s.triple)
-    start = gram(MANY_DESCENTS["triple, text"], correlated=False)
-    if name != "uncorrelated":
-        start = gram(MANY_DESCENTS[name]) if name in MANY_DESCENTS else ((0.01,) * 3,) * 3
+    others = {"rank one": ((0.1,),) * 3, "uncorrelated": MANY_DESCENTS["triple, text"]}
+    start = gram((MANY_DESCENTS | others)[name], correlated=name != "uncorrelated")
     return printed_recursion(start, signal(task), s.learning_rate, 3000)
 
 

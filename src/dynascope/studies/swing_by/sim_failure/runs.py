@@ -159,10 +159,12 @@ def planted_half(s: Settings, run_on: Run) -> dict[str, np.ndarray]:
 
 @study.finding(run_on)
 def planted_stuck(s: Settings, run_on: Run) -> Run:
-    """w22 and w33 are learned at once, w11 never: the loss stays at half the square of mu_1."""
-    w = np.zeros(run_on["input_jacobian"].shape)
-    w[..., 1, 1] = w[..., 2, 2] = 1.0
-    loss = np.full(run_on["test_loss"].shape, 0.5 * s.task.means[0] ** 2)
+    """w22 and w33 are learned half-way, w11 never: the loss stays at half the square of mu_1."""
+    w, half = np.zeros(run_on["input_jacobian"].shape), run_on.sizes["step"] // 2
+    w[:, half:, 1, 1] = w[:, half:, 2, 2] = 1.0
+    squares = np.square(s.task.means) / 2
+    loss = np.full(run_on["test_loss"].shape, squares[0])
+    loss[:, :half] = squares.sum()
     return run_on.planted(input_jacobian=w, test_loss=loss)
 
 
