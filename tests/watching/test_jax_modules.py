@@ -63,7 +63,14 @@ def checked(watch, objective, params):
 def test_equinox():
     module = eqx.nn.MLP(3, 1, 8, 1, jax.nn.tanh, key=jax.random.key(0))
     watch = dynascope.watch(
-        module, mean_square, every=2, budget=1e9, preset="full", store=None, strict=True
+        module,
+        mean_square,
+        every=2,
+        budget=1e9,
+        preset="full",
+        store=None,
+        strict=True,
+        tolerance=0.01,
     )
     checked(watch, lambda m, x, y: mean_square(jax.vmap(m)(x), y), module)
 
@@ -101,7 +108,14 @@ def apply(params, x):
 @pytest.mark.parametrize("model", [apply, (lambda key: start(), apply)], ids=["function", "pair"])
 def test_functions(model):
     watch = dynascope.watch(
-        model, mean_square, every=2, budget=1e9, preset="full", store=None, strict=True
+        model,
+        mean_square,
+        every=2,
+        budget=1e9,
+        preset="full",
+        store=None,
+        strict=True,
+        tolerance=0.01,
     )
     checked(watch, lambda w, x, y: mean_square(apply(w, x), y), start())
 
@@ -117,7 +131,14 @@ def test_flax():
     network = Network()
     params = network.init(jax.random.key(0), batch()[0])
     watch = dynascope.watch(
-        network, mean_square, every=2, budget=1e9, preset="full", store=None, strict=True
+        network,
+        mean_square,
+        every=2,
+        budget=1e9,
+        preset="full",
+        store=None,
+        strict=True,
+        tolerance=0.01,
     )
     checked(watch, lambda w, x, y: mean_square(network.apply(w, x), y), params)
 
@@ -128,13 +149,17 @@ def test_many_samples_are_measured_on_the_first_ones(count):
     found = []
     for rows in (slice(None), slice(count)):
         asked = {} if count == 16 else {"samples": count}
-        watch = dynascope.watch(apply, mean_square, preset="full", store=None, strict=True, **asked)
+        watch = dynascope.watch(
+            apply, mean_square, preset="full", store=None, strict=True, tolerance=0.01, **asked
+        )
         x, y = batch()
         watch(1.0, batch=(x[rows], y[rows]), learning_rate=0.1, params=start())
         found.append(watch.dataset())
     whole, part = found
     assert float(whole["tangent_kernel_norm"][0]) == float(part["tangent_kernel_norm"][0])
-    more = dynascope.watch(apply, mean_square, preset="full", store=None, strict=True, samples=20)
+    more = dynascope.watch(
+        apply, mean_square, preset="full", store=None, strict=True, tolerance=0.01, samples=20
+    )
     more(1.0, batch=batch(), learning_rate=0.1, params=start())
     all_of_it = float(more.dataset()["tangent_kernel_norm"][0])
     assert all_of_it != pytest.approx(float(whole["tangent_kernel_norm"][0]), rel=1e-3)

@@ -14,6 +14,7 @@ from dynascope.core.errors import BadInput, bad
 from dynascope.store import Store
 from dynascope.watching import measurements
 from dynascope.watching.budget import Budget
+from dynascope.watching.eigenpairs import TOLERANCE
 from dynascope.watching.live import LiveLine
 from dynascope.watching.measurements import KERNEL_COUNT, Measurement, Now, Own, UpdateRanks
 from dynascope.watching.rows import Rows
@@ -30,7 +31,6 @@ class Options:
 
     every: int
     budget: float
-    rule: UpdateRule | None
     optimizer: Any
     label: str
     store: Store | None
@@ -45,7 +45,8 @@ class Watch:
     def __init__(self, model: Any, measurements: list[Measurement], options: Options) -> None:
         self._model, self._measurements, self._options = model, measurements, options
         self._budget = Budget(options.budget, options.every)
-        self._rule = options.rule or UpdateRule()
+        given = options.optimizer
+        self._rule = given if isinstance(given, UpdateRule) else UpdateRule()
         self._lock = threading.Lock()
         self._rows = Rows(_axes(measurements), _labels(measurements))
         self._calls, self._tried = 0, False
@@ -78,16 +79,17 @@ class Watch:
             loss: The step's loss; anything that `float` takes.
             batch: What the step saw: (inputs, targets), or a torch model's keyword arguments.
                 Measurements are made on it; without it only what is said here is recorded.
-            learning_rate: The step's rate. `optimizer=` reads it, with all groups, by itself.
-            optimizer: The torch optimiser.
+            learning_rate: The step's rate. A torch `optimizer=` gives it, with all groups.
+            optimizer: The torch optimiser, unless `watch` was given it; for jax the state of the
+                optax transformation that `watch` was given.
             params: The weights now, for jax.
             metrics: Further numbers, such as {"test_loss": 0.3}.
             step: Number of the step; counted from 0 by default.
         """
         with self._budget.inside():
             number = self._calls if step is None else int(step)
-            optimizer = optimizer if optimizer is not None else self._options.optimizer
-            rate = self._rate(learning_rate, optimizer)
+            rate = self._model.rate(self._options.optimizer, optimizer)
+            rate = rate if learning_rate is None else float(learning_rate)
             numbers = {"loss": _number("loss", loss), "learning_rate": rate}
             numbers |= {name: _number(name, value) for name, value in (metrics or {}).items()}
             measured = None
@@ -153,24 +155,14 @@ class Watch:
     def _saved(self, seconds: float) -> None:
         self._budget.saving += seconds
 
-    @staticmethod
-    def _rate(given: float | None, optimizer: Any) -> float:
-        if given is not None:
-            return float(given)
-        return math.nan if optimizer is None else float(optimizer.param_groups[0]["lr"])
-
     def _measure(
         self, batch: Any, params: Any, optimizer: Any, rate: float, step: int
     ) -> dict[str, Any] | None:
         found: dict[str, Any] = {}
-        if optimizer is not None:
-            from dynascope.watching.torch_optimizers import rule_of
-
-            self._rule = rule_of(optimizer)
         try:
             with self._model.at(batch, params) as point:
                 self._try_once(point)
-                root = self._root_of_scaling(optimizer)
+                root = self._read_rule(optimizer, rate)
                 now = Now(self._model, point, batch, params, self._rule, rate, root)
                 for measurement in self._measurements:
                     found |= self._one(measurement, now, step)
@@ -210,14 +202,13 @@ class Watch:
         if len(self.errors) < 100:
             self.errors.append(line)
 
-    def _root_of_scaling(self, optimizer: Any) -> Any:
-        if optimizer is None:
+    def _read_rule(self, optimizer: Any, rate: float) -> Any:
+        """See what the optimiser does now; D^(1/2) where it scales the curvature."""
+        given = self._options.optimizer
+        if isinstance(given, UpdateRule) or given is optimizer is None:
             return None
-        from dynascope.watching.torch_optimizers import scaling
-
-        model = self._model
-        found = scaling(optimizer, model.module, model.names, model.device)
-        return None if found is None else found.sqrt_()
+        self._rule, root = self._model.read_rule(given, optimizer, rate)
+        return root
 
     def _send(self, step: int, numbers: dict[str, float], measured: dict | None) -> None:
         if self._options.forward is None:
@@ -247,8 +238,8 @@ class Attach:
         probes: Sequence[Callable[[Any, Any], float] | Measurement] = (),
         target: Any = None,
         samples: int = measurements.SAMPLES,
+        tolerance: float = TOLERANCE,
         optimizer: Any = None,
-        rule: UpdateRule | None = None,
         label: str = "watched run",
         store: Store | Literal["default"] | None = "default",
         forward: Callable[[str, float, int], Any] | None = None,
@@ -271,8 +262,11 @@ class Attach:
             target: The matrix that features are compared with in "full"; the first one by default.
             samples: Of a batch, the first so many are used for kernel and features in "full", whose
                 cost grows with them; all else is of the whole batch.
-            optimizer: The torch optimiser, whose rule and rates are then read at every step.
-            rule: The update rule, for jax; plain descent by default.
+            tolerance: Largest residual with which an eigenvalue counts as found. There is one no
+                further away than that, relatively; the error of the value is of second order.
+            optimizer: What moves the weights, for its critical rate: a torch optimiser, whose rule
+                and rates are then read at every step; an optax transformation, whose state comes
+                with every call; or an `UpdateRule`. Plain descent by default.
             label: What `dynascope runs` shows.
             store: Where to keep the record; None keeps it in memory only.
             forward: Called as `forward(name, value, step)`, such as TensorBoard's `add_scalar`.
@@ -289,13 +283,15 @@ class Attach:
             raise bad("budget", budget, "a share of the loop's time, above 0", "such as 0.5")
         if not isinstance(samples, int) or samples < 1:
             raise bad("samples", samples, "a whole number of at least 1")
+        if not 0 < tolerance < 1:
+            raise bad("tolerance", tolerance, "between 0 and 1", "such as 0.01")
         watched = adapt(model, loss)
         if store == "default":
             store = Store()
         live = sys.stderr.isatty() if live is None else live
-        options = Options(every, budget, rule, optimizer, label, store, forward, live, strict)
+        options = Options(every, budget, optimizer, label, store, forward, live, strict)
         own: list[Any] = [p if hasattr(p, "measure") else Own(p) for p in probes]
-        found = measurements.preset(preset, watched, target, samples)
+        found = measurements.preset(preset, watched, tolerance, target, samples)
         return Watch(watched, [*found, *own], options)
 
     def checkpoints(

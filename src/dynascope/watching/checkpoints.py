@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+TOLERANCE = 1e-3  # of a residual: no loop waits for it
+
+
 def checkpoints(
     pattern: str,
     model: torch.nn.Module,
@@ -54,7 +57,11 @@ def checkpoints(
         raise bad("pattern", pattern, "names that end in different numbers of steps")
     watched = TorchModel(copy.deepcopy(model), loss)
     _load(watched.module, files[0])
-    found = preset(detail, watched) if batch is not None else [UpdateRanks(watched.weights())]
+    found = (
+        preset(detail, watched, TOLERANCE)
+        if batch is not None
+        else [UpdateRanks(watched.weights())]
+    )
     weights = next((m.weights for m in found if isinstance(m, UpdateRanks)), [])
     axes = {name: dims for m in found for name, dims in m.names.items()}
     rows = Rows(axes, {"rank": [1, 2, 3, 4, 5], "weight": weights})

@@ -20,7 +20,9 @@ from dynascope.core.errors import bad
 from dynascope.numerics.eigenpairs import MAX_PRODUCTS, starts, top_eigenpairs
 from dynascope.numerics.products import hessian_product, kernel_product
 from dynascope.probes.kernels import kernel_pairs
-from dynascope.watching.eigenpairs import TOLERANCE, Eigenpair
+from dynascope.watching.eigenpairs import BASIS, TOLERANCE, Eigenpair
+from dynascope.watching.optax_rules import rate_of, response
+from dynascope.watching.rules import UpdateRule
 from dynascope.watching.spectrum import Spectrum
 
 
@@ -74,6 +76,33 @@ class JaxModel:
         """The parameters as they were last given, by name."""
         leaves = jax.tree_util.tree_leaves(self._last)
         return dict(zip(self.names, leaves, strict=True))
+
+    @staticmethod
+    def rate(given: Any, now: Any) -> float:
+        """Of the optimiser's state, where it is there; NaN if not."""
+        return rate_of(now)
+
+    def read_rule(self, given: Any, now: Any, rate: float) -> tuple[UpdateRule, jax.Array | None]:
+        """The rule of an optimiser at the weights of the last call, and D^(1/2) for it.
+
+        Args:
+            given: The `optax.GradientTransformation`.
+            now: Its state.
+            rate: Of the step.
+
+        Returns:
+            The rule and the root, None if it does not scale the curvature.
+        """
+        if not hasattr(given, "update"):
+            raise bad("optimizer", type(given).__name__, "an optax.GradientTransformation",
+                      "dynascope.watch(model, loss, optimizer=optax.adam(rate))")  # fmt: skip
+        if now is None:
+            raise bad("optimizer", None, "the state of the optax transformation",
+                      "watch(loss, ..., optimizer=state)")  # fmt: skip
+        if not rate > 0:
+            raise bad("learning_rate", rate, "the rate of this step", "watch(..., learning_rate=)")
+        rule, scaling = response(given, now, self._last, rate)
+        return rule, None if scaling is None else jnp.sqrt(scaling)
 
     @staticmethod
     def top_square(matrix: jax.Array, start: Any) -> tuple[float, Any]:
@@ -134,11 +163,16 @@ class JaxPoint:
         """Its length."""
         return float(jnp.linalg.norm(self.gradient))
 
-    def sharpness(self, start: Any, tolerance: float) -> Eigenpair:
-        """The largest eigenvalue of the Hessian; see `TorchPoint.sharpness`."""
+    def sharpness(
+        self, start: Any, tolerance: float, root: jax.Array | None = None, most: int = BASIS
+    ) -> Eigenpair:
+        """The largest eigenvalue of H, or of D^(1/2) H D^(1/2); see `TorchPoint.sharpness`.
+
+        `most` is not used: the compiled solver has a basis of its own.
+        """
         # Zeros stand for no start: with None the second measurement would compile anew.
         begin = jnp.zeros_like(self.gradient) if start is None else start
-        found = _hessian_top(self._owner, tolerance, self._params, self._batch, begin)
+        found = _hessian_top(self._owner, tolerance, self._params, self._batch, begin, root)
         value, residual = float(found.values[0]), float(found.residuals[0])
         products, converged = int(found.products[0]), bool(found.converged[0])
         return Eigenpair(value, found.vectors[0], residual, products, converged)
@@ -156,14 +190,13 @@ class JaxPoint:
         """K u = J J^T u for every row u, K the tangent kernel of the batch's outputs."""
         return _kernel_products(self._owner, self._params, self._batch, block)
 
-    def kernel_top(self, starts: Any, count: int, tolerance: Any) -> Spectrum:
-        """The largest eigenvalues of the tangent kernel; the smallest tolerance is for all."""
+    def kernel_top(self, starts: Any, count: int, tolerance: float) -> Spectrum:
+        """The largest eigenvalues of the tangent kernel."""
         outputs = jax.eval_shape(self._owner.outputs, self._params, self._batch[0])
         count = min(count, outputs.size)
         blank = jnp.zeros((count, outputs.size), outputs.dtype)
         warm = blank if starts is None else starts
-        least = float(np.min(tolerance))
-        found = _kernel_top(self._owner, count, least, self._params, self._batch, warm)
+        found = _kernel_top(self._owner, count, tolerance, self._params, self._batch, warm)
         values, residuals = np.asarray(found.values), np.asarray(found.residuals)
         products, converged = int(found.products.sum()), np.asarray(found.converged)
         return Spectrum(values, found.vectors, residuals, products, converged)
@@ -192,8 +225,11 @@ def _top_square(matrix: jax.Array, warm: jax.Array) -> Any:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _hessian_top(owner: JaxModel, tolerance: float, params: Any, batch: Any, warm: Any) -> Any:
-    product = hessian_product(lambda p: owner.objective(p, batch), params)
+def _hessian_top(
+    owner: JaxModel, tolerance: float, params: Any, batch: Any, warm: Any, root: Any
+) -> Any:
+    plain = hessian_product(lambda p: owner.objective(p, batch), params)
+    product = plain if root is None else lambda v: root * plain(root * v)
     vector, _ = jax.flatten_util.ravel_pytree(params)
     begin = starts(1, vector.size, vector.dtype, warm[None])
     return top_eigenpairs(product, begin, tolerance=tolerance, max_products=MAX_PRODUCTS)

@@ -18,9 +18,6 @@ from dynascope.watching.rules import UpdateRule
 
 PRESETS = ("light", "standard", "full")
 KERNEL_COUNT, DRIFT_VECTORS = 5, 4
-# Residuals of the kernel's spectrum: its norm like every eigenvalue, those below it more roughly;
-# a value's own error is of second order in them.
-KERNEL_TOLERANCES = (TOLERANCE, *[5 * TOLERANCE] * (KERNEL_COUNT - 1))
 SAMPLES = 16  # of a batch, for kernels and outer products, unless somebody asks for more
 CERTIFICATE = ("residual", "products", "converged")  # beside every eigenvalue
 # Vectors in memory that a scaled search has beside its basis, which is so much smaller: D^(1/2),
@@ -86,10 +83,11 @@ class CriticalRate:
 
     Args:
         both: Whether to measure the plain sharpness where the scaled one decides.
+        tolerance: Largest residual that counts as converged.
     """
 
-    def __init__(self, both: bool) -> None:
-        self._both = both
+    def __init__(self, both: bool, tolerance: float = TOLERANCE) -> None:
+        self._both, self._tolerance = both, tolerance
         self._plain = self._scaled = None
         values = ("sharpness", "scaled_sharpness", "critical_learning_rate", "rate_over_critical")
         certified = ("sharpness", "scaled_sharpness", "critical_learning_rate")
@@ -101,19 +99,21 @@ class CriticalRate:
         row: dict[str, Any] = dict.fromkeys(self.names, np.nan)
         kept = {} if now.root is None else {"most": BASIS - BESIDE}
         if now.root is None or self._both:
-            found = now.point.sharpness(self._plain, TOLERANCE, **kept)
+            found = now.point.sharpness(self._plain, self._tolerance, **kept)
             self._plain = _next_start(found)
             row["sharpness"] = found.value
             row |= _certificate("sharpness", found)
         if now.root is not None:
-            found = now.point.sharpness(self._scaled, TOLERANCE, root=now.root, **kept)
+            found = now.point.sharpness(self._scaled, self._tolerance, root=now.root, **kept)
             self._scaled = _next_start(found)
             row["scaled_sharpness"] = found.value
             row |= _certificate("scaled_sharpness", found)
         elif now.rule.preconditioned:  # no second moments yet
             return row
-        row |= _certificate("critical_learning_rate", found)
         limit = now.rule.limit
+        if np.isnan(limit):  # a rule that is not known
+            return row
+        row |= _certificate("critical_learning_rate", found)
         row["critical_learning_rate"] = np.inf if found.value <= 0 else limit / found.value
         row["rate_over_critical"] = now.rate * max(found.value, 0.0) / limit
         return row
@@ -148,7 +148,8 @@ class UpdateRanks:
 
     def _rank(self, model: Any, name: str, weight: Any) -> float:
         change = (weight - self._first[name]).reshape(weight.shape[0], -1)
-        squares = float((change * change).sum())
+        flat = change.reshape(-1)
+        squares = float(flat @ flat)
         if not 0 < squares < np.inf:
             return float("nan")
         top, self._starts[name] = model.top_square(change, self._starts.get(name))
@@ -164,10 +165,11 @@ class Kernel:
 
     Args:
         samples: Of the batch, the first so many are taken.
+        tolerance: Largest residual that counts as converged.
     """
 
-    def __init__(self, samples: int = SAMPLES) -> None:
-        self._samples = samples
+    def __init__(self, samples: int = SAMPLES, tolerance: float = TOLERANCE) -> None:
+        self._samples, self._tolerance = samples, tolerance
         self._starts: Any = None
         self._first: tuple[Any, Any, Any] | None = None
         norm, spectrum = "tangent_kernel_norm", "tangent_kernel_spectrum"
@@ -184,7 +186,7 @@ class Kernel:
         """All of them; the spectrum is padded with NaN for tiny batches."""
         point = now.few(self._samples)
         starts = self._starts if self._fits(point) else None
-        found = point.kernel_top(starts, KERNEL_COUNT, KERNEL_TOLERANCES)
+        found = point.kernel_top(starts, KERNEL_COUNT, self._tolerance)
         slope = point.output_gradient
         self._starts = found.vectors if np.isfinite(found.values).all() else None
         total = float((slope**2).sum())
@@ -275,15 +277,21 @@ class Own:
         return {name: float(self._function(first, now.batch))}
 
 
-def preset(name: str, model: Any, target: Any = None, samples: int = SAMPLES) -> list[Measurement]:
-    """The measurements of a preset for a model; see `Kernel` and `Features`."""
+def preset(
+    name: str,
+    model: Any,
+    tolerance: float = TOLERANCE,
+    target: Any = None,
+    samples: int = SAMPLES,
+) -> list[Measurement]:
+    """The measurements of a preset for a model; see `CriticalRate`, `Kernel` and `Features`."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    found: list[Measurement] = [GradientNorm(), CriticalRate(both=name != "light")]
+    found: list[Measurement] = [GradientNorm(), CriticalRate(name != "light", tolerance)]
     if name != "light":
         found.append(UpdateRanks(model.weights()))
     if name == "full":
-        found += [Kernel(samples), Features(target, samples)]
+        found += [Kernel(samples, tolerance), Features(target, samples)]
     return found
 
 

@@ -31,7 +31,7 @@ def top_spectrum(
     multiply: Callable[[Any], Any],
     starts: Any,
     count: int,
-    tolerance: Any,
+    tolerance: float,
     max_products: int = MAX_PRODUCTS,
 ) -> Spectrum:
     """The algebraically largest eigenvalues of v -> A v, each as often as it occurs.
@@ -40,7 +40,7 @@ def top_spectrum(
         multiply: A symmetric product with every row of a matrix.
         starts: Rows to start from, at least `count` of them.
         count: How many pairs; at most the size of a vector.
-        tolerance: Largest residual that counts as converged; one number, or one for each pair.
+        tolerance: Largest residual that counts as converged.
         max_products: Most products; a value that has not converged then is a lower bound.
 
     Returns:
@@ -55,7 +55,6 @@ def top_spectrum(
     """
     import torch
 
-    tolerances = np.broadcast_to(tolerance, count)
     basis = images = starts[:0]
     fresh = _orthonormal(starts, basis)
     products, scale = 0, 0.0
@@ -74,7 +73,7 @@ def top_spectrum(
         factors = torch.as_tensor(top.copy(), dtype=basis.dtype, device=basis.device)
         rests = turned[:count] @ images - factors[:, None] * vectors
         lengths = rests.norm(dim=1).double().cpu().numpy()
-        converged = lengths <= np.maximum(tolerances * np.abs(top), ROUNDING * scale)
+        converged = lengths <= np.maximum(tolerance * np.abs(top), ROUNDING * scale)
         wanting = torch.as_tensor(~converged, device=basis.device)
         if len(basis) > (BLOCKS - 1) * count:
             best = turned[: 2 * count]

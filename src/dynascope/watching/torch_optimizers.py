@@ -1,76 +1,121 @@
-"""What an optimiser of torch says about itself: rates of its groups, rule, preconditioner."""
+"""What an optimiser of torch says about itself: rates of its groups, rules, preconditioner."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from dynascope.watching.rules import UpdateRule
+from dynascope.watching.rules import UpdateRule, averages, sums
+
+Optimizer = torch.optim.Optimizer
 
 
-def rule_of(optimizer: torch.optim.Optimizer) -> UpdateRule:
-    """The rule of a known optimiser; plain descent, said so, for others."""
-    group = optimizer.param_groups[0]
-    if isinstance(optimizer, torch.optim.SGD):
-        momentum = float(group["momentum"])
-        name = "SGD" if not momentum else f"SGD with momentum {momentum:g}"
-        dampening = float(group["dampening"]) if momentum else 0.0  # torch has none without
-        return UpdateRule(name, momentum, bool(group["nesterov"]), dampening)
-    if isinstance(optimizer, torch.optim.Adam | torch.optim.AdamW | torch.optim.NAdam):
-        b = float(group["betas"][0])
-        ahead = isinstance(optimizer, torch.optim.NAdam)
-        return UpdateRule(type(optimizer).__name__, b, ahead, dampening=b, preconditioned=True)
-    if isinstance(optimizer, torch.optim.RMSprop):
-        b = float(group["momentum"])
-        return UpdateRule("RMSprop", b, preconditioned=True)
-    return UpdateRule(f"{type(optimizer).__name__} taken as plain descent")
+def rule_of(optimizer: Optimizer) -> UpdateRule:
+    """The rule of the first group, as it is after the steps so far.
+
+    Where another group has a rule of its own, the name says so: `scaling` has the ratio of the two.
+    """
+    first, *others = [_rule(optimizer, group) for group in optimizer.param_groups]
+    if all(math.isclose(rule.limit, first.limit, rel_tol=1e-6) for rule in others):
+        return first
+    told = f"{first.name} in the first of {1 + len(others)} groups, each by its own rule"
+    return replace(first, name=told)
 
 
-def rates(optimizer: torch.optim.Optimizer) -> list[float]:
-    """The learning rate of each group."""
-    return [float(group["lr"]) for group in optimizer.param_groups]
+def _rule(optimizer: Optimizer, group: dict) -> UpdateRule:
+    state = _state(optimizer, group)
+    steps = float(state.get("step", 1))
+    name = type(optimizer).__name__
+    match optimizer:
+        case torch.optim.SGD():
+            b = float(group["momentum"])
+            name = f"SGD with momentum {b:g}" if b else "SGD"
+            name += " (Nesterov)" if group["nesterov"] else ""
+            return sums(name, b, bool(group["nesterov"]), float(group["dampening"]))
+        case torch.optim.NAdam():
+            return _nesterov_adam(group, steps, float(state.get("mu_product", 0.0)))
+        case torch.optim.Adam() | torch.optim.AdamW() | torch.optim.Adamax():
+            return averages(name, float(group["betas"][0]), steps)
+        case torch.optim.RMSprop():
+            return replace(sums(name, float(group["momentum"]), False), preconditioned=True)
+        case torch.optim.Adagrad():
+            slower = 1 + (steps - 1) * float(group["lr_decay"])
+            return UpdateRule(name, through=1 / slower, preconditioned=True)
+    return UpdateRule(name, through=math.nan)
+
+
+def _nesterov_adam(group: dict, steps: float, product: float) -> UpdateRule:
+    """The momentum that is looked ahead with grows over some ten thousand steps."""
+    b = float(group["betas"][0])
+    now, ahead = (
+        b * (1 - 0.5 * 0.96 ** (step * float(group["momentum_decay"])))
+        for step in (steps, steps + 1)
+    )
+    direct, through = (1 - now) / (1 - product), ahead / (1 - product * ahead)
+    return UpdateRule("NAdam", b, 1 - b, direct, through, preconditioned=True)
 
 
 def scaling(
-    optimizer: torch.optim.Optimizer, module: torch.nn.Module, names: list[str], device: Any
+    optimizer: Optimizer, module: torch.nn.Module, names: list[str], device: Any
 ) -> torch.Tensor | None:
-    """D, one number per parameter: its group's rate over the first one's, over the preconditioner.
+    """D, one number per parameter: what its group does to a gradient over what the first one does.
 
-    None before the first step of a preconditioned rule, and where all are 1.
+    That is rate over limit, divided by the preconditioner. None before the first step of a
+    preconditioned rule, and where all are 1.
     """
-    groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
-    first = float(optimizer.param_groups[0]["lr"]) or 1.0
-    rule = rule_of(optimizer)
-    if not rule.preconditioned and len({float(g["lr"]) for g in optimizer.param_groups}) == 1:
+    rules = [_rule(optimizer, group) for group in optimizer.param_groups]
+    paces = [float(g["lr"]) / rule.limit for g, rule in zip(optimizer.param_groups, rules)]
+    preconditioned, first = rules[0].preconditioned, paces[0] or 1.0
+    alike = all(math.isclose(pace, paces[0], rel_tol=1e-6) for pace in paces)
+    if math.isnan(first) or (alike and not preconditioned):
         return None
-    parts = []
-    for name in names:
+    groups = {
+        id(p): (group, pace / first)
+        for group, pace in zip(optimizer.param_groups, paces)
+        for p in group["params"]
+    }
+    sizes = [module.get_parameter(name).numel() for name in names]
+    whole = torch.empty(sum(sizes), device=device)
+    for name, place in zip(names, whole.split(sizes), strict=True):
         p = module.get_parameter(name)
-        group = groups.get(id(p))
-        if group is None:  # not trained by this optimiser
-            parts.append(torch.zeros(p.numel(), device=device))
-            continue
-        share = torch.full((p.numel(),), float(group["lr"]) / first, device=device)
-        if rule.preconditioned:
-            root = _root_of_second_moment(optimizer.state.get(p, {}), group)
-            if root is None:
-                return None
-            share /= root.reshape(-1)
-        parts.append(share)
-    return torch.cat(parts)
+        group, pace = groups.get(id(p), ({}, 0.0))  # zero where this optimiser trains nothing
+        if not preconditioned or not group:
+            place.fill_(pace)
+        elif _put_root_of_second_moment(place, optimizer.state.get(p, {}), group):
+            place.reciprocal_().mul_(pace)
+        else:
+            return None
+    return whole
 
 
-def _root_of_second_moment(state: dict, group: dict) -> torch.Tensor | None:
-    """sqrt(v) + eps as the rule divides by it."""
+def _state(optimizer: Optimizer, group: dict) -> dict:
+    """That of a parameter of the group which has been moved already."""
+    moved = (optimizer.state[p] for p in group["params"] if p in optimizer.state)
+    return next((state for state in moved if "step" in state), {})
+
+
+def _put_root_of_second_moment(place: torch.Tensor, state: dict, group: dict) -> bool:
+    """Put sqrt(v) + eps, as the rule divides by it, in a place; whether there is such a thing.
+
+    In place: memory beside a search is short.
+    """
+    if "exp_inf" in state:  # Adamax: the largest gradient, which has eps in it
+        place.copy_(state["exp_inf"].reshape(-1))
+        return True
     if "exp_avg_sq" in state:
-        step = float(state["step"])
-        correction = 1 - group["betas"][1] ** step
         square = state.get("max_exp_avg_sq", state["exp_avg_sq"])  # the largest, for amsgrad
-        return (square / correction).sqrt_().add_(group["eps"])
-    if "square_avg" in state:
-        square = state["square_avg"]
+        place.copy_(square.reshape(-1)).div_(1 - group["betas"][1] ** float(state["step"]))
+    elif "square_avg" in state:
+        place.copy_(state["square_avg"].reshape(-1))
         if "grad_avg" in state:  # centered: the variance of the gradient
-            square = square.addcmul(state["grad_avg"], state["grad_avg"], value=-1)
-        return square.sqrt().add_(group["eps"])
-    return None
+            mean = state["grad_avg"].reshape(-1).to(place.dtype)
+            place.addcmul_(mean, mean, value=-1)
+    elif "sum" in state and state["step"]:  # Adagrad
+        place.copy_(state["sum"].reshape(-1))
+    else:
+        return False
+    place.sqrt_().add_(group["eps"])
+    return True

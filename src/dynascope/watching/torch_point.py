@@ -8,12 +8,12 @@ and every product with the Hessian is one more backward pass through it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, reduce
 from typing import Any
 
-import numpy as np
 import torch
 from torch.autograd.graph import get_gradient_edge
 from torch.func import functional_call
@@ -23,7 +23,9 @@ from dynascope.watching.culprits import ends_in_error, first_without_second_deri
 from dynascope.watching.eigenpairs import BASIS, TOLERANCE, Eigenpair, top_eigenpair
 from dynascope.watching.pullbacks import NUMBERS, pull
 from dynascope.watching.quiet import has_dropout, undisturbed, widened
+from dynascope.watching.rules import UpdateRule
 from dynascope.watching.spectrum import Spectrum, top_spectrum
+from dynascope.watching.torch_optimizers import rule_of, scaling
 
 CHANCES = 4096  # random numbers in a start that is known
 
@@ -54,6 +56,31 @@ class TorchModel:
     def weights(self) -> dict[str, torch.Tensor]:
         """The parameters as they are now, by name, not copied."""
         return {name: self.module.get_parameter(name).detach() for name in self.names}
+
+    @staticmethod
+    def rate(given: Any, now: Any) -> float:
+        """Of the first group of the optimiser, now or given before; NaN without one."""
+        groups = getattr(given if now is None else now, "param_groups", None)
+        return float(groups[0]["lr"]) if groups else math.nan
+
+    def read_rule(
+        self, given: Any, now: Any, rate: float
+    ) -> tuple[UpdateRule, torch.Tensor | None]:
+        """The rule of the optimiser, now or given before, and D^(1/2) if it scales the curvature.
+
+        Args:
+            given: The optimiser of the run, or None.
+            now: The optimiser of this step, or None.
+            rate: Not used: the optimiser knows.
+
+        Returns:
+            The rule and the root.
+        """
+        optimizer = given if now is None else now
+        if not hasattr(optimizer, "param_groups"):
+            raise bad("optimizer", type(optimizer).__name__, "a torch.optim.Optimizer")
+        found = scaling(optimizer, self.module, self.names, self.device)
+        return rule_of(optimizer), None if found is None else found.sqrt_()
 
     def room(self, dtype: torch.dtype) -> torch.Tensor:
         """Where searches keep their bases; made once."""
@@ -271,26 +298,25 @@ class TorchPoint:
         like = self._outputs
         return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)
 
-    def kernel_top(self, starts: Any, count: int, tolerance: Any) -> Spectrum:
+    def kernel_top(self, starts: Any, count: int, tolerance: float) -> Spectrum:
         """The largest eigenvalues of the tangent kernel, searched from `starts` and dL/df.
 
         Args:
             starts: The last vectors, or None for random ones.
             count: How many, at most.
-            tolerance: Largest residual that counts as converged; one number, or one for each.
+            tolerance: Largest residual that counts as converged.
 
         Returns:
             The pairs; fewer where there are fewer outputs.
         """
         size = self._outputs.numel()
-        asked = np.broadcast_to(tolerance, count)[:size]
-        count = len(asked)
+        count = min(count, size)
         if starts is None:
             starts = torch.randn(count, size, dtype=self._outputs.dtype, device=self._owner.device)
         slope = self.output_gradient
         useful = count < size and bool(slope.any()) and bool(slope.isfinite().all())
         guard = [slope[None]] if useful else []
-        return top_spectrum(self.kernel_products, torch.cat([starts, *guard]), count, asked)
+        return top_spectrum(self.kernel_products, torch.cat([starts, *guard]), count, tolerance)
 
     def input_slopes(self) -> torch.Tensor | None:
         """G with G^T G the average over the batch of (df/dx)^T (df/dx); None for tokens.

@@ -31,12 +31,11 @@ def summary(record: xr.Dataset) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
     _, residuals = measured(record, "critical_learning_rate_residual")
+    critical = f"Critical rate: {record.attrs['critical_rate_of']}"
+    if not len(residuals) and len(measured(record, "sharpness")[1]):
+        lines += ["", f"{critical}."]
     if len(residuals):
-        worst = f"{residuals.max():.1g}"
-        lines += [
-            "",
-            f"Critical rate: {record.attrs['critical_rate_of']}; residual at most {worst}.",
-        ]
+        lines += ["", f"{critical}; residual at most {residuals.max():.1g}."]
         _, converged = measured(record, "critical_learning_rate_converged")
         if missed := int((converged == 0).sum()):
             lines.append(
