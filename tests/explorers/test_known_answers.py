@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from dynascope.core.charts import Line
 from dynascope.core.errors import BadInput
 from dynascope.explorers import explorers
+from dynascope.report.frame import frame
 
 
 def test_balance_ends_on_the_balanced_orbit():
@@ -67,6 +69,10 @@ def test_orbits_closed_form_and_expressions_that_run_no_code():
     assert "0.872872, 1.09109" in found.numbers[1]
     inside = ds.explore("orbits", rates=(1.1, 1.2), visited=(0.8, 1.2)).dataset
     assert 1.1 < float(inside["learning_rate"][0]) < 1.102
+    box = ds.explore("orbits", rates=(1.2, 1.3), visited=(1.05, 1.15)).chart.panels[0]
+    window = frame(box)  # what theory says elsewhere widens nothing
+    assert window.x == pytest.approx((1.2, 1.3)) and window.y == pytest.approx((1.05, 1.15))
+    assert any(m.role == "theory" for m in box.marks if isinstance(m, Line))
     for text in ("__import__('os').system('true')", "x.__class__", "open('x')", "lambda: 1", "x;x"):
         with pytest.raises(BadInput):
             ds.explore("orbits", function=text)

@@ -239,15 +239,89 @@ def test_a_slow_picture_is_left_by_the_process_that_computes_it(server):
         assert page.wrong == []
 
 
+def drawn_ends(page):
+    """The ends of x and of y in the first panel."""
+    return page.evaluate("""["xaxis", "yaxis"].map((a) =>
+        document.getElementById("chart")._fullLayout[a].range)""")
+
+
+def tab_to(page, selector):
+    """Go on with the Tab key until something has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("(s) => document.activeElement.matches(s)", selector):
+            return
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+@pytest.mark.slow
+def test_a_box_is_zoomed_with_the_keyboard_alone(server):
+    with tab(server[0]) as page:
+        page.goto(f"{page.base}/explore/orbits")
+        wait_moved(page, 1)
+        whole = drawn_ends(page)
+        tab_to(page, "[data-end=rates][data-place='0']")
+        assert float(page.evaluate("document.activeElement.value")) == pytest.approx(whole[0][0])
+        page.keyboard.press("Control+a")
+        page.keyboard.type("1.2")
+        page.keyboard.press("Enter")
+        wait_moved(page, 2)
+        assert drawn_ends(page)[0] == pytest.approx([1.2, whole[0][1]])
+        tab_to(page, "[data-zoom='0.5']")
+        page.keyboard.press("Enter")
+        wait_moved(page, 3)
+        (left, right), (low, high) = ends = drawn_ends(page)
+        assert right - left == pytest.approx((whole[0][1] - 1.2) / 2)
+        kept = page.url, shown(page)
+        tab_to(page, "[data-pan='1 0']")
+        page.keyboard.press("Space")
+        wait_moved(page, 4)
+        step = (right - left) / 4
+        assert drawn_ends(page)[0] == pytest.approx([left + step, right + step])
+        assert drawn_ends(page)[1] == pytest.approx([low, high])
+        page.go_back()
+        wait_moved(page, 5)
+        assert (page.url, shown(page)) == kept
+        page.reload()
+        wait_moved(page, 1)
+        assert (page.url, shown(page)) == kept and drawn_ends(page) == [
+            pytest.approx(e) for e in ends
+        ]
+        tab_to(page, "[data-zoom='2']")
+        for count in range(2, 6):  # rates stay above 0, however far away
+            page.keyboard.press("Enter")
+            wait_moved(page, count)
+            assert drawn_ends(page)[0][0] > 0
+        tab_to(page, "[data-whole]")
+        page.keyboard.press("Enter")
+        wait_moved(page, 6)
+        assert "rates" not in page.url and drawn_ends(page) == [pytest.approx(e) for e in whole]
+        tab_to(page, ".modebar-btn[data-attr=zoom][data-val=in]")  # those of any chart
+        page.keyboard.press("Enter")
+        wait_moved(page, 7)
+        assert drawn_ends(page)[0][0] > whole[0][0]
+        assert page.wrong == []
+
+
 @pytest.mark.slow
 def test_a_box_is_dragged_and_a_point_is_clicked(server):
     with tab(server[0]) as page:
         page.goto(f"{page.base}/explore/orbits")
         wait_moved(page, 1)
-        page.evaluate("Plotly.relayout('chart', {'xaxis.range[0]': 1.1, 'xaxis.range[1]': 1.3,"
-                      "'yaxis.range[0]': 0.7, 'yaxis.range[1]': 1.2})")  # fmt: skip
+        (left, right), _ = drawn_ends(page)
+        box = page.locator("#chart .nsewdrag").first.bounding_box()
+        page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.2 * box["height"])
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 0.8 * box["height"], steps=5)
+        page.mouse.up()
         wait_moved(page, 2)
-        page.wait_for_function("decodeURIComponent(location.search).includes('rates=[1.1,1.3]')")
+        width = right - left
+        middle = [left + 0.25 * width, left + 0.75 * width]
+        assert drawn_ends(page)[0] == pytest.approx(middle, abs=0.01 * width)
+        assert "rates=" in page.url and "visited=" in page.url
+        page.mouse.dblclick(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+        wait_moved(page, 3)
+        assert "rates=" not in page.url
         page.goto(f"{page.base}/explore/factorisation")
         wait_moved(page, 1)
         box = page.locator("#chart").bounding_box()

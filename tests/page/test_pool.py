@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from dynascope.page.pool import Refused, Worker
-from dynascope.page.worker import answered, serve, unless_overtaken, warm
+from dynascope.page.worker import Rest, answered, serve, unless_overtaken, warm
 from dynascope.runtime import process
 from dynascope.runtime.progress import Progress
 
@@ -165,21 +165,32 @@ def test_a_question_does_not_wait_for_what_warms_up(monkeypatch):
     assert found == [("ok", 3)]
 
 
-def test_what_warms_up_begins_nothing_while_a_question_is_answered(monkeypatch):
-    monkeypatch.setattr("dynascope.page.worker.PATIENCE", 0.01)
-    quiet, done = threading.Event(), []
+def test_what_warms_up_begins_nothing_between_the_moves_of_a_slider(monkeypatch):
+    """Neither while a question is answered nor shortly after one; at first and after a rest."""
+    monkeypatch.setattr("dynascope.page.worker.REST", 0.5)
+    rest, done, goes_on = Rest(), [], threading.Event()
 
     def pieces():
         for i in range(3):
             done.append(i)
+            goes_on.wait(20)  # it is still at its first piece when the first question comes
             yield
 
-    thread = threading.Thread(target=warm, args=(pieces(), quiet))
+    thread = threading.Thread(target=warm, args=(pieces(), rest))
     thread.start()
-    time.sleep(0.1)
-    assert done == []
-    quiet.set()
-    thread.join(5)
+    until = time.monotonic() + 20
+    while not done and time.monotonic() < until:
+        time.sleep(0.01)
+    assert done == [0]  # nothing has been asked yet
+    rest.ends()
+    goes_on.set()
+    for _ in range(8):  # moves that follow each other, longer than a rest in all
+        rest.ends()
+        time.sleep(0.02)
+        rest.begins()
+        time.sleep(0.1)
+    assert done == [0]
+    thread.join(20)
     assert done == [0, 1, 2] and not thread.is_alive()
 
 

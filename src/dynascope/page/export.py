@@ -122,7 +122,9 @@ everything.</p>
 <input id="frame" type="range" min="0" max="{len(values) - 1}" value="{first}">
 <output for="frame"></output></p>
 <p id="numbers" role="status"></p>
-<figure><div class="plot" tabindex="0"><div id="chart"></div></div></figure>
+<figure><div class="plot" tabindex="0" role="group" aria-label="{escaped(explorer.title)}"
+aria-describedby="numbers caption"><div id="chart"></div></div>
+<figcaption id="caption"></figcaption></figure>
 <script type="application/json" id="frames">{data}</script>"""
     return html, tuple(x.chart for _, x in found)
 

@@ -31,7 +31,7 @@ def live_page(found: dict[str, Any], token: str) -> str:
     plain = "\n".join(f'<script src="{links.asset(name)}" defer></script>' for name in scripts)
     modules = "\n".join(
         f'<script type="module" src="{links.asset(name)}"></script>'
-        for name in ("connection.js", *found["scripts"])
+        for name in ("connection.js", *(["tools.js"] if scripts else []), *found["scripts"])
     )
     head = f"""<link rel="stylesheet" href="{links.asset("page.css")}">
 <meta name="token" content="{escaped(token)}">

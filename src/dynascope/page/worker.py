@@ -11,6 +11,7 @@ not for two threads, and each takes a moment only.
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
@@ -20,7 +21,8 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
-PATIENCE = 0.3  # seconds without a question, after which it goes on warming up
+PATIENCE = 0.3  # seconds without a question, after which the reader goes on warming up
+REST = 1.5  # the same for explorers, whose compilation slows a slider that is moved meanwhile
 OVERTAKEN = "Overtaken by a newer request."
 
 
@@ -43,10 +45,9 @@ def serve(questions: Connection, kind: str, overtaken: Any) -> None:
     from dynascope.page.answers import warm_up
 
     warming: Iterator[None] | None = warm_up(kind)
-    quiet = threading.Event()
-    quiet.set()
+    rest = Rest()
     if kind == "explorer":
-        threading.Thread(target=warm, args=(warming, quiet), daemon=True).start()
+        threading.Thread(target=warm, args=(warming, rest), daemon=True).start()
         warming = None
     while True:
         try:
@@ -55,27 +56,48 @@ def serve(questions: Connection, kind: str, overtaken: Any) -> None:
             number, name, options = questions.recv()
         except (EOFError, OSError, KeyboardInterrupt):
             process.leave(0)
-        quiet.clear()
+        rest.ends()
         try:
             questions.send(unless_overtaken(number, overtaken, name, options))
         except (BrokenPipeError, OSError):
             process.leave(0)
-        quiet.set()
+        rest.begins()
 
 
-def warm(pieces: Iterator[None], quiet: threading.Event) -> None:
-    """Do all pieces, each begun only where nothing has been asked for a moment.
+class Rest:
+    """The time in which nothing is asked for; one thread tells of it, another looks."""
+
+    def __init__(self) -> None:
+        self._since = -math.inf  # there is no reason to wait before the first question
+
+    def ends(self) -> None:
+        """A question has come."""
+        self._since = math.inf
+
+    def begins(self) -> None:
+        """It has been answered."""
+        self._since = time.monotonic()
+
+    def lasts(self, seconds: float) -> bool:
+        """Whether nothing has been asked for so long."""
+        return time.monotonic() - self._since >= seconds
+
+
+def warm(pieces: Iterator[None], rest: Rest) -> None:
+    """Do all pieces, each begun only where nothing has been asked for a while.
+
+    A while is longer than the gaps between the moves of a slider.
 
     Args:
         pieces: Work to be done.
-        quiet: Set while no question is being answered.
+        rest: Told of questions.
     """
     warming: Iterator[None] | None = pieces
     while warming is not None:
-        quiet.wait()
-        time.sleep(PATIENCE)
-        if quiet.is_set():
+        if rest.lasts(REST):
             warming = _warmer(warming)
+        else:
+            time.sleep(0.05)
 
 
 def unless_overtaken(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,8 @@ def diagram_panel(
 ) -> Panel:
     """Visited values over the learning rate; the predicted orbit dashed where it attracts.
 
+    What is predicted outside of the diagram is not drawn: it would widen the window.
+
     Args:
         seen: From `bifurcation`.
         edge: From `flip`: its minimum and its orbit of period 2 are drawn.
@@ -33,12 +36,42 @@ def diagram_panel(
     rates, visits = seen.learning_rates, seen.counts.T
     shade = np.log10(np.where(visits > 0, visits, np.nan))
     marks: list[Mark] = [Heat(rates, seen.values, shade, "log10 of visits")]
-    marks += [_still(edge, rates), *_orbit(edge, rates, doublings)]
+    lines = [_still(edge, rates), *_orbit(edge, rates, doublings)]
+    marks += _named([part for line in lines if (part := _inside(line, seen))])
     names = [f"{2**k} to {2 ** (k + 1)}: {rate:.4f}" for k, rate in enumerate(doublings)]
     for rate, name in [*zip(doublings, names, strict=True), *marked]:
         if rates[0] <= rate <= rates[-1]:
             marks.append(Reference("x", rate, name))
     return Panel(tuple(marks), title, "learning rate", "visited x")
+
+
+def _inside(line: Line, seen: Diagram) -> Line | None:
+    """The part of a curve that lies in the diagram, if any.
+
+    Example:
+        >>> rates, values = np.linspace(0.0, 1.0, 5), np.array([0.0, 2.0])
+        >>> seen = Diagram(rates, values, np.zeros((5, 2)), rates, rates)
+        >>> _inside(Line((0.5, 1.0), (1.0, 3.0)), seen).y
+        (1.0, 2.0, nan)
+        >>> _inside(Line((2.0, 3.0), (1.0, 1.0)), seen) is None
+        True
+    """
+    x, y = np.asarray(line.x, float), np.asarray(line.y, float)
+    rates, (low, high) = seen.learning_rates, seen.values[[0, -1]]
+    if rates[0] <= x.min() and x.max() <= rates[-1] and low <= y.min() and y.max() <= high:
+        return line
+    across = rates[(rates >= x[0]) & (rates <= x[-1])]
+    along = np.interp(across, x, y)
+    along = np.where((along >= low) & (along <= high), along, np.nan)
+    if not np.isfinite(along).any():
+        return None
+    return replace(line, x=tuple(across.tolist()), y=tuple(along.tolist()))
+
+
+def _named(lines: list[Line]) -> list[Line]:
+    """The first prediction has the name of all, whichever is left."""
+    first = next((i for i, line in enumerate(lines) if line.role == "theory"), None)
+    return [replace(m, label="predicted") if i == first else m for i, m in enumerate(lines)]
 
 
 def _still(edge: Flip, rates: np.ndarray) -> Line:

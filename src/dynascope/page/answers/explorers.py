@@ -47,7 +47,8 @@ def page(name: str) -> dict[str, Any]:
 <figure id="shown"><p id="numbers" role="status">The first picture is being computed.</p>
 <p id="cut" class="notice" role="status" hidden></p>
 <div class="plot" tabindex="0" role="group" aria-label="{escaped(explorer.title)}"
-aria-describedby="numbers"><div id="chart"></div></div></figure></div>
+aria-describedby="numbers caption"><div id="chart"></div></div>
+<figcaption id="caption"></figcaption></figure></div>
 <section><h2>In Python</h2><pre><code id="python"></code></pre>
 <p id="work" class="small"></p></section>
 <script type="application/json" id="about">{about}</script>"""
@@ -65,7 +66,7 @@ def words(explorer: Explorer, links: Links) -> str:
 
 def described(explorer: Explorer) -> dict[str, Any]:
     """What the script must know: values at first, scales, where to drag and click."""
-    drags = [{"panel": m.panel, "x": name_of(m.x), "y": name_of(m.y)}
+    drags = [{"panel": m.panel, "x": name_of(m.x), "y": name_of(m.y), "above": m.above}
              for m in explorer.moves if isinstance(m, Drag)]  # fmt: skip
     clicks = [{"panel": m.panel, "x": name_of(m.x), "y": name_of(m.y)}
               for m in explorer.moves if isinstance(m, Click)]  # fmt: skip
@@ -76,6 +77,8 @@ def _controls(explorer: Explorer) -> str:
     values = explorer.values()
     parts = []
     for move in explorer.moves:
+        if isinstance(move, Drag):
+            parts.append(_box(move))
         if isinstance(move, Drag | Click):
             continue
         name = name_of(move.path)
@@ -96,6 +99,31 @@ step="{1 if whole else "any"}" aria-label="{escaped(move.words)}, as a number"><
         else:
             parts.append(_text(move, name, label))
     return "\n".join(parts)
+
+
+BUTTONS = (
+    ("data-zoom", "0.5", "Closer", "closer"), ("data-zoom", "2", "Farther", "farther"),
+    ("data-pan", "-1 0", "←", "to the left"), ("data-pan", "1 0", "→", "to the right"),
+    ("data-pan", "0 1", "↑", "up"), ("data-pan", "0 -1", "↓", "down"),
+    ("data-whole", "", "Whole", "the whole diagram"),
+)  # fmt: skip
+
+
+def _box(move: Drag) -> str:
+    """What a mouse drags, for whoever has none: the ends as numbers, and buttons that move them."""
+    rows = "".join(
+        f'<div class="ends"><span>{escaped(words)}</span>' + "".join(
+            f'<input type="number" step="any" data-end="{name_of(path)}" data-place="{place}" '
+            f'aria-label="{escaped(words)}, {end}">' for place, end in enumerate(("from", "to"))
+        ) + "</div>"
+        for words, path in zip(move.words, (move.x, move.y), strict=True)
+    )  # fmt: skip
+    buttons = "".join(
+        f'<button type="button" {kind}="{amount}" aria-label="{words}">{label}</button>'
+        for kind, amount, label, words in BUTTONS
+    )
+    return f"""<fieldset class="box"><legend>part that is drawn</legend>{rows}
+<p class="controls">{buttons}</p></fieldset>"""
 
 
 def _text(move: Words, name: str, label: str) -> str:

@@ -7,6 +7,7 @@ const chart = document.getElementById("chart");
 const numbers = document.getElementById("numbers");
 const client = crypto.getRandomValues(new Uint32Array(2)).join("-");
 const form = document.getElementById("moves");
+const caption = document.getElementById("caption");
 const cut = document.getElementById("cut");
 const LONGEST = 2000; // letters of a value in an address
 const GRACE = 300; // milliseconds that a picture may take before what is moved meanwhile overtakes it
@@ -43,13 +44,19 @@ function within(name, value) {
   return whole ? Math.round(kept) : Number(kept.toPrecision(4));
 }
 
+// The value of a slider as a number, for eyes and for ears.
+function tell(range, value) {
+  range.setAttribute("aria-valuetext", value);
+  form.querySelector(`[data-number="${range.dataset.name}"]`).value = value;
+}
+
 // What is being written in a text field stays, but for a step back or forward.
 function fill(everything = false) {
   for (const field of form.querySelectorAll("[data-name]")) {
     const value = values[field.dataset.name];
     if (field.type === "range") {
       field.value = toPlace(field, value);
-      form.querySelector(`[data-number="${field.dataset.name}"]`).value = value;
+      tell(field, value);
     } else if (field.tagName === "SELECT") field.value = JSON.stringify(value);
     else if (everything || document.activeElement !== field) field.value = value;
   }
@@ -113,7 +120,9 @@ async function send() {
     if (mine !== underWay) return;
     await draw(chart, found);
     listen();
+    showEnds();
     say(found.numbers.join(" "));
+    caption.textContent = found.caption === found.numbers.join(" ") ? "" : found.caption;
     const unread = strange.length ? `Nothing here is set by this part of the address: ${strange.join(", ")}.` : "";
     cut.textContent = `${unread} ${found.cut}`.trim();
     cut.hidden = !cut.textContent;
@@ -151,7 +160,7 @@ form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", ({ target }) => {
   if (target.type === "range") {
     values[target.dataset.name] = toValue(target);
-    form.querySelector(`[data-number="${target.dataset.name}"]`).value = toValue(target);
+    tell(target, toValue(target));
     ask();
   }
 });
@@ -207,14 +216,57 @@ function listen() {
     chart.on("plotly_relayout", (change) => {
       const [x, y] = [axis("x", drag.panel), axis("y", drag.panel)];
       if (`${x}.range[0]` in change && `${y}.range[0]` in change) {
-        values[drag.x] = [0, 1].map((i) => Number(change[`${x}.range[${i}]`].toPrecision(8)));
-        values[drag.y] = [0, 1].map((i) => Number(change[`${y}.range[${i}]`].toPrecision(8)));
-      } else if (change[`${x}.autorange`]) values[drag.x] = values[drag.y] = [];
-      else return;
-      keep();
-      ask();
+        box(drag, ...[x, y].map((a) => [0, 1].map((i) => change[`${a}.range[${i}]`])));
+      } else if (change[`${x}.autorange`]) box(drag, [], []);
     });
   }
+}
+
+// The ends that are drawn, and a box with other ones: dragged, written, or moved by a button.
+function drawn(drag) {
+  return ["x", "y"].map((letter) => chart._fullLayout[axis(letter, drag.panel)].range.map(Number));
+}
+
+function box(drag, x, y) {
+  if (x.length && drag.above !== null && x[0] <= drag.above) {
+    x = [(drag.above + drawn(drag)[0][0]) / 2, x[1]];
+  }
+  [values[drag.x], values[drag.y]] = [x, y].map((ends) => ends.map((v) => Number(v.toPrecision(8))));
+  keep();
+  ask();
+}
+
+function showEnds() {
+  for (const drag of about.drags) {
+    const shown = Object.fromEntries([drag.x, drag.y].map((name, i) => [name, drawn(drag)[i]]));
+    for (const field of form.querySelectorAll("[data-end]")) {
+      if (field !== document.activeElement) {
+        field.value = Number(shown[field.dataset.end][field.dataset.place].toPrecision(6));
+      }
+    }
+  }
+}
+
+for (const drag of about.drags) {
+  form.addEventListener("change", ({ target }) => {
+    const { end, place } = target.dataset;
+    if (!end || target.value === "" || !chart._fullLayout) return;
+    const ends = drawn(drag);
+    ends[end === drag.x ? 0 : 1][place] = Number(target.value);
+    box(drag, ...ends);
+  });
+  form.addEventListener("click", ({ target }) => {
+    const { zoom, pan, whole } = target.dataset;
+    if (!chart._fullLayout) return;
+    if (whole !== undefined) box(drag, [], []);
+    const by = pan ? pan.split(" ").map(Number) : [0, 0];
+    if (zoom || pan) {
+      box(drag, ...drawn(drag).map(([low, high], i) => {
+        const [middle, half] = [(low + high) / 2 + by[i] * (high - low) / 4, (zoom || 1) * (high - low) / 2];
+        return [middle - half, middle + half];
+      }));
+    }
+  });
 }
 
 let pressed = null;

@@ -19,7 +19,9 @@
       night.matches && typeof value === "string" && key.endsWith("color") && frame.dark[value]
         ? frame.dark[value] : value);
     document.querySelector('output[for="frame"]').textContent = frame.value;
+    slider.setAttribute("aria-valuetext", frame.value);
     document.getElementById("numbers").textContent = frame.words;
+    document.getElementById("caption").textContent = frame.caption === frame.words ? "" : frame.caption;
     place.style.minHeight = figure.layout.height + "px";
     Plotly.react(place, figure.data, figure.layout, frame.config);
     document.documentElement.dataset.moved = String(1 + Number(document.documentElement.dataset.moved || 0));

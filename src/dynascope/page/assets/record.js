@@ -33,8 +33,13 @@ if (place) {
     if (late.delete(i)) load(i);
   }
 
-  slider.addEventListener("input", () => {
+  function tell() {
     output.textContent = number();
+    slider.setAttribute("aria-valuetext", number());
+  }
+
+  slider.addEventListener("input", () => {
+    tell();
     for (const i of seen) about.variables[i].kind === "curve" ? mark(div(i), number()) : load(i);
   });
   slider.addEventListener("change", () => {
@@ -46,7 +51,7 @@ if (place) {
   const asked = Number(new URLSearchParams(location.search).get("step") || about.steps.at(-1));
   slider.value = about.steps.reduce((best, step, i) =>
     Math.abs(step - asked) < Math.abs(about.steps[best] - asked) ? i : best, 0);
-  output.textContent = number();
+  tell();
 
   // Charts are drawn when they come into sight.
   const sight = new IntersectionObserver((entries) => {
