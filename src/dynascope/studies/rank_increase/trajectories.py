@@ -35,12 +35,13 @@ class Followed(NamedTuple):
         """The flow whose scale is nearest to alpha in logarithm."""
         return min(self.flows, key=lambda f: abs(np.log(f.alpha / alpha)))
 
-    def separated(self, until: float) -> np.ndarray:
-        """Numbers of the predicted stages that are far enough from the ones before and after."""
-        times, end = self.stages.times, max(self.stages.until, self.stages.times[-1])
-        apart = np.diff(np.concatenate([[0.0], times, [end]]))
-        far = (apart[:-1] >= SEPARATED) & (apart[1:] >= SEPARATED)
-        return np.flatnonzero(far & (times < 0.98 * until))
+
+def separated(stages: Stages, until: float) -> np.ndarray:
+    """Numbers of the predicted stages that are far enough from the ones before and after."""
+    times, end = stages.times, max(stages.until, stages.times[-1])
+    apart = np.diff(np.concatenate([[0.0], times, [end]]))
+    far = (apart[:-1] >= SEPARATED) & (apart[1:] >= SEPARATED)
+    return np.flatnonzero(far & (times < 0.98 * until))
 
 
 def follow(
@@ -77,7 +78,7 @@ def escape(flow: Trajectory, stages: Stages, k: int) -> float:
 def escape_error(followed: Followed, alpha: float) -> Measured | Missing:
     """Largest relative error of an escape time over separated stages."""
     flow, stages = followed.at(alpha), followed.stages
-    chosen = followed.separated(flow.times[-1])
+    chosen = separated(stages, flow.times[-1])
     if not chosen.size:
         return Missing("no stage is separated from its neighbours")
     errors = [abs(escape(flow, stages, k) / stages.times[k] - 1) for k in chosen]

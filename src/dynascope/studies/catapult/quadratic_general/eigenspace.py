@@ -235,7 +235,8 @@ def _correlation(top: Top, term: str) -> float:
     """Of the loss and a term, from the start to the step at the peak."""
     count = min(top.peak + 1, len(top.bend))
     both = top.loss[:count], getattr(top, term)[:count]
-    return float(np.corrcoef(*both)[0, 1]) if count > 1 else float("nan")
+    # Two points always lie on a line, whatever they are.
+    return float(np.corrcoef(*both)[0, 1]) if count > 2 else float("nan")
 
 
 def correlation(tops: dict[Kind, Tops], terms: tuple[str, ...]) -> Measured:

@@ -260,14 +260,14 @@ def general(s: Settings, run: Run) -> Curves:
 
 
 def _planted(run: Run, peak: np.ndarray, left: np.ndarray) -> Run:
-    """A run that begins at 1, has such a peak (infinite: it diverges) and such a last kernel.
+    """A run from 0.3 with such a peak over it (infinite: it diverges) and such a last kernel.
 
     `peak` and `left` broadcast against the axes before the step.
     """
     rise = np.interp(np.arange(run.sizes["step"]), [0, 2, 4], [0, 1, 0])
     fall = np.minimum(np.arange(run.sizes["step"]) / 4, 1)
     shape = run["loss"].shape
-    loss = np.where(np.isinf(peak), 1e3, peak)[..., None] ** rise
+    loss = 0.3 * np.where(np.isinf(peak), 1e3, peak)[..., None] ** rise
     loss = np.where(np.isinf(peak)[..., None] & (fall == 1), np.nan, loss)
     kernel = (left[..., None] ** fall)[..., None, None]
     eye = np.eye(run["tangent_kernel"].shape[-1])

@@ -40,8 +40,9 @@ def _differences(found: Found, change: str, above: bool) -> dict[str, Measured]:
     """
     differences = {}
     for name, sweep in found.items():
-        if parts(name)[1] == change and sweep.comparable:
-            rates = sweep.ratio.min(axis=1) > 1 if above else sweep.ratio.max(axis=1) < 1
+        below, past = sweep.ratio.max(axis=1) < 1, sweep.ratio.min(axis=1) > 1
+        if parts(name)[1] == change and below.any() and past.any():
+            rates = past if above else below
             best = np.array([c.best[rates] for c in sweep.curves.values()])
             spread = (best.max(axis=0) - best.min(axis=0)) / best.min(axis=0)
             label = f"{sweep.title}, width {sweep.setting.width:,}"
@@ -133,7 +134,8 @@ def gain(
 
     At equal training loss; or over all of training, if it has converged.
     """
-    if not sweep.comparable:
+    below, above = sweep.ratio.max(axis=1) < 1, sweep.ratio.min(axis=1) > 1
+    if not (below.any() and above.any()):
         return Missing(NO_COMMON_RATES)
     low = sweep.ratio.max(axis=1) < edge
     past = (sweep.ratio.min(axis=1) > edge) & (sweep.ratio.max(axis=1) <= end)

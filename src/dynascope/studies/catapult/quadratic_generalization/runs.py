@@ -176,14 +176,6 @@ class Sweep(NamedTuple):
     critical: np.ndarray  # (seeds,)
     curves: dict[str, Curve]  # "network", "quadratic", "linear", each (rates, seeds, looks)
 
-    @property
-    def comparable(self) -> bool:
-        """Whether some rate is below critical for every seed, and some rate above for every seed.
-
-        The seeds share their learning rates; in a narrow network their critical rates differ.
-        """
-        return bool((self.ratio.max(axis=1) < 1).any() and (self.ratio.min(axis=1) > 1).any())
-
 
 Rates = dict[tuple[int, ...], tuple[float, ...]]  # by the seeds that share them
 Starts = dict[int, tuple[float, Curve]]  # by seed: critical rate, linear model
@@ -217,17 +209,19 @@ def curve_of(groups: list[Any]) -> Curve:
 def planted_run(run: Run, critical: dict[int, float], diverges: bool) -> Run:
     """A run that gains past the critical rate, or one that diverges there as linear models do.
 
-    The training loss falls like a power of the rate; the test loss is a floor of 0.5, past the
-    critical rate of 0.4, and half of the training loss. So at equal training loss, and in the
-    end, the test loss is lower past the critical rate, and accuracy is higher by 0.05.
+    The training loss falls from 1 like a power of the rate; the test loss is half of it over a
+    floor of 0.5, which sinks to 0.4 along with it past the critical rate. So at equal training
+    loss, once that is low, and in the end, the test loss is lower past the critical rate, and
+    accuracy is higher by 0.05; at a training loss of 1 nothing is gained.
     """
     own = xr.DataArray([critical[int(seed)] for seed in run["seed"]], dims="seed")
     ratio, along = run[RATE] / own, run["step"] / float(run["step"][-1])
     past = (ratio > 1).astype(float)
     loss = np.exp((80 * past - 40 if diverges else -40) * ratio * along)
+    left = loss.clip(0, 1)
     values: dict[str, Any] = {
-        "loss": loss, "test_set_loss": 0.5 - 0.1 * past + loss / 2,
-        "test_set_accuracy": 0.9 + 0.05 * past - 0.3 * loss.clip(0, 1),
+        "loss": loss, "test_set_loss": 0.5 - 0.1 * past * (1 - left) + loss / 2,
+        "test_set_accuracy": 0.9 + 0.05 * past * (1 - left) - 0.3 * left,
     }  # fmt: skip
     return run.planted(**{k: v.transpose(*run[k].dims).values for k, v in values.items()})
 

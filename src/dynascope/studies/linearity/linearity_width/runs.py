@@ -181,10 +181,13 @@ def _planted(norms: float, gaps: float, drift: float) -> Family:
 @study.finding
 def planted(s: Settings) -> dict[str, Family]:
     """Powers of m that are known: -1/2, -1 and 0; and norms that are 0."""
-    none = _planted(0.0, 0.0, 0.0)
-    zero = Family(none.m, none.widths, 0 * none.norms, none.gaps, none.drift, none.loss, True)
-    return {"-1/2": _planted(-0.5, -0.5, -0.5), "-1": _planted(-1.0, -1.0, -1.0), "0": none,
-            "linear": zero}  # fmt: skip
+    powers = {
+        "-1/2": (-0.5,) * 3,
+        "-1": (-1.0,) * 3,
+        "0": (0.0,) * 3,
+        "linear": (-np.inf, 0.0, 0.0),
+    }
+    return {name: _planted(*own) for name, own in powers.items()}
 
 
 def _on_pictures(reading: str) -> Node:

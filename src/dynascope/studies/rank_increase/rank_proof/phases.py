@@ -162,18 +162,22 @@ def reached(flow: Traced, stages: Stages, k: int, weights: np.ndarray) -> tuple[
     if not rows.size:
         return None
     row = int(rows[0])
+    if apart[row - 1] < CLOSE:  # it was before the times that count
+        return row, float(flow.times[row - 1])
     when = crossing(flow.times[row - 1], flow.times[row],
                     lambda t: CLOSE - float(np.linalg.norm(flow.at(t) - goal)))  # fmt: skip
     return row, when
 
 
 def crossing(low: float, high: float, sign: Callable[[float], float]) -> float:
-    """Where a function that is not positive at `low` becomes positive, by halving.
+    """Where a function that is not positive at `low` becomes positive by `high`; else no number.
 
     Example:
-        >>> round(crossing(0.0, 1.0, lambda t: t - 0.25), 6)
-        0.25
+        >>> round(crossing(0.0, 1.0, lambda t: t - 0.25), 6), crossing(0.0, 1.0, lambda t: 1.0)
+        (0.25, nan)
     """
+    if not sign(low) <= 0 < sign(high):
+        return float("nan")
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if sign(middle) > 0 else (middle, high)

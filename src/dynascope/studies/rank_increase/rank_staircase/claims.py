@@ -16,6 +16,7 @@ from dynascope.studies.rank_increase.trajectories import (
     largest_entries_ratio,
     largest_ratio,
     plateau_error,
+    separated,
     wrong_entries,
 )
 from dynascope.theories import Stages
@@ -136,7 +137,7 @@ study.claim(
 def order_error(followed: Followed, corrected: Stages, alpha: float = 1e-8) -> Measured | Missing:
     """Mean error of corrected escape times over that of plain ones, on separated stages."""
     flow, plain = followed.at(alpha), followed.stages
-    chosen = [k for k in followed.separated(flow.times[-1])
+    chosen = [k for k in separated(plain, flow.times[-1])
               if plain.order[k] in corrected.order]  # fmt: skip
     if not chosen:
         return Missing("no stage is separated from its neighbours")
