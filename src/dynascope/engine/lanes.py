@@ -51,15 +51,19 @@ def stack(grid: list[Setup], seeds: tuple[int, ...]) -> Lanes:
 
 
 def bucket(lanes: int) -> int:
-    """Lanes to compile for: powers of two up to 64, then multiples of 64.
+    """Lanes to compile for: even numbers up to 16, multiples of 8 up to 64, then of 32.
 
     A second seed or a longer sweep then mostly finds a program that is compiled already.
+    Lanes that only fill up are computed as well, so the steps are small where lanes are few.
 
     Example:
         >>> [bucket(n) for n in (1, 3, 33, 65, 1000)]
-        [1, 4, 64, 128, 1024]
+        [1, 4, 40, 96, 1024]
     """
-    return 1 << (lanes - 1).bit_length() if lanes <= 64 else -(-lanes // 64) * 64
+    if lanes <= 2:
+        return lanes
+    step = 2 if lanes <= 16 else 8 if lanes <= 64 else 32
+    return -(-lanes // step) * step
 
 
 def shares(lanes: int, devices: int) -> int:

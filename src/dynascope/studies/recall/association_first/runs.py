@@ -30,7 +30,7 @@ class Settings(Spec, tag="studies.association-first"):
     rate: float = static_field(1e-3)
     batch: int = 64
     steps: int = 2000
-    seeds: int = 4  # as fast as three: lanes come in powers of two
+    seeds: int = 4  # as fast as three: lanes come in pairs
     to_the_end: bool = True
 
 

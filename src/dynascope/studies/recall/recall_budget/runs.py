@@ -30,7 +30,7 @@ class Settings(Spec, tag="studies.recall-budget"):
     rates: tuple[float, ...] = (0.03, 0.1, 0.3)
     batch: int = 32
     steps: int = 100
-    seeds: int = 4  # as fast as three: lanes come in powers of two
+    seeds: int = 4  # as fast as three: lanes come in pairs
 
 
 study = Study(

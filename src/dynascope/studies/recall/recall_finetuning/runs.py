@@ -31,7 +31,7 @@ class Settings(Spec, tag="studies.recall-finetuning"):
     batch: int = 64
     steps: int = 250
     tuning_steps: int = 250
-    seeds: int = 4  # as fast as three: lanes come in powers of two
+    seeds: int = 4  # as fast as three: lanes come in pairs
     first_seed: int = 100  # rates and lengths were chosen on seeds 0 to 3
     to_the_end: bool = True
 
