@@ -29,6 +29,7 @@ def _columns(count: int) -> np.ndarray:
 def headline(s: Settings, sheets: dict[float, Sheets]) -> Chart:
     """The order of the two concepts against the strength of colour (Fig. 6a)."""
     strengths, mean, error = drawing.order_points({c: v.paths for c, v in sheets.items()})
+    between = len(strengths) > 2
     curve = Line(strengths, mean, "mean over seeds", group=0, low=mean - error, high=mean + error)
     panel = Panel(
         (curve, Points(strengths, mean, group=0), Reference("y", 0.0, "both at once")),
@@ -36,8 +37,9 @@ def headline(s: Settings, sheets: dict[float, Sheets]) -> Chart:
     )  # fmt: skip
     return Chart(
         "headline", "Which concept is learned first, by the strength of colour",
-        "Above 0 colour is learned first, below 0 size. The band is one standard error over "
-        f"{s.seeds} seeds.", (panel,),
+        "Above 0 colour is learned first, below 0 size. The band is one standard error over seeds: "
+        f"{s.seeds} at both ends" + (f", {s.seeds_between} between." if between else "."),
+        (panel,),
     )  # fmt: skip
 
 
