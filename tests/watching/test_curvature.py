@@ -272,3 +272,17 @@ def test_a_part_that_cannot_be_mapped_is_gone_through_vector_by_vector():
     assert found.values == pytest.approx(want, rel=1e-4)
     slope = 2 * net.weight.detach()
     assert (slopes.T @ slopes).numpy() == pytest.approx((slope.T @ slope).numpy(), rel=1e-5)
+
+
+@pytest.mark.parametrize("tolerance", [None, 1e-4], ids=["as it comes", "asked for"])
+def test_what_is_recorded_is_as_near_as_its_certificate_says(tolerance):
+    """The value is a lower bound, within its residual of the dense one; 1e-4 is to be had."""
+    net, loss, batch = made("mlp")
+    asked = {} if tolerance is None else {"tolerance": tolerance}
+    watch = dynascope.watch(net, loss, store=None, strict=True, **asked)
+    watch(1.0, batch=batch, learning_rate=0.1)
+    data = watch.dataset().isel(step=0)
+    want = np.linalg.eigvalsh(dense_hessian(net, loss, batch, adapt(net, loss)))[-1]
+    error = 1 - float(data["sharpness"]) / want
+    assert -1e-5 <= error <= float(data["sharpness_residual"]) <= asked.get("tolerance", 0.05)
+    assert float(data["critical_learning_rate"] * data["sharpness"]) == pytest.approx(2, rel=1e-6)

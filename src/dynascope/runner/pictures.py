@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,54 @@ MOST_CURVES = 8  # beyond it lines cannot be told apart
 Axis = tuple[str, np.ndarray]
 
 
+KEPT = ("versions", "device", "processor", "seeds", "dtype")  # of a record, in its report
+
+
 def run_result(run: xr.Dataset, record: str, label: str) -> StudyResult:
     """A stored run in the form of a study without claims, for reports and figures."""
-    attrs = as_values(run.attrs)
-    charts = run_charts(run)
-    kept = ("versions", "device", "processor", "seeds", "dtype")
+    scale = f"{run.sizes['seed']} seeds"
+    return unclaimed(
+        label, "your own settings", scale, run_charts(run), record, as_values(run.attrs)
+    )
+
+
+def unclaimed(
+    label: str,
+    source: str,
+    scale: str,
+    charts: tuple[Chart, ...],
+    record: str,
+    about: Mapping[str, Any],
+    notes: tuple[str, ...] = (),
+) -> StudyResult:
+    """What is drawn of a record, in the form of a study without claims.
+
+    Args:
+        label: What it is called.
+        source: Whose it is, in words.
+        scale: How much of it there is, in words.
+        charts: Of these the first is the headline.
+        record: The id in the store.
+        about: Its fingerprint, spec and seconds, and where it was made.
+        notes: Paragraphs to stand with it.
+
+    Returns:
+        The result, for `report`.
+    """
     return StudyResult(
         study=label,
         title=label[:1].upper() + label[1:],
-        source="your own settings",
-        scale=f"{run.sizes['seed']} seeds",
-        fingerprint=attrs["fingerprint"],
-        settings=attrs["spec"],
-        notes=(),
+        source=source,
+        scale=scale,
+        fingerprint=about["fingerprint"],
+        settings=about["spec"],
+        notes=notes,
         claims=(),
         charts=charts,
         headline=charts[0].name if charts else None,
         runs=(record,),
-        seconds=attrs["seconds"],
-        provenance={name: attrs[name] for name in kept if name in attrs},
+        seconds=about["seconds"],
+        provenance={name: about[name] for name in KEPT if name in about},
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.core.attributes import as_values
 from dynascope.core.records import StudyResult
+from dynascope.runner.pictures import unclaimed
 from dynascope.runner.reporting import read_outcome
 from dynascope.runner.run import Outcome
 from dynascope.store import Store, files, index
@@ -38,25 +39,13 @@ def is_watched(manifest: dict[str, Any]) -> bool:
 def watched_result(record: xr.Dataset, name: str, manifest: dict[str, Any]) -> StudyResult:
     """A watched run in the form of a study without claims: charts, and the diagnosis as notes."""
     found = diagnose(record)
-    drawn = charts(record, found)
     attrs = as_values(record.attrs)
-    label = str(manifest["label"])
-    kept = ("versions", "device", "processor")
-    return StudyResult(
-        study=label,
-        title=label[:1].upper() + label[1:],
-        source="a watched training run",
-        scale=f"{record.sizes['step']} steps",
-        fingerprint=manifest["fingerprint"],
-        settings=manifest["spec"],
-        notes=(*map(said, found), *_caveats(attrs)),
-        claims=(),
-        charts=drawn,
-        headline=drawn[0].name,
-        runs=(name,),
-        seconds=manifest["seconds"],
-        provenance={k: attrs[k] for k in kept if k in attrs},
-    )
+    about = attrs | {key: manifest[key] for key in ("fingerprint", "spec", "seconds")}
+    notes = (*map(said, found), *_caveats(attrs))
+    return unclaimed(
+        str(manifest["label"]), "a watched training run", f"{record.sizes['step']} steps",
+        charts(record, found), name, about, notes,
+    )  # fmt: skip
 
 
 def said(finding: Finding) -> str:
