@@ -81,7 +81,7 @@ def test_dead_seeds_and_depths_that_are_left_out_do_not_count():
 
 def test_sharpness_is_compared_case_by_case_and_seed_by_seed():
     seen = {"a": traced([[1.0, 1.0, 6.0, 2.0]]), "b": traced([[2.0, 1.0, 1.0, 3.0]])}
-    expected = {"first": 0.5, "settled": 2.0, "last": 2 / 3}
+    expected = {"settled": 2.0, "last": 2 / 3}
     for when, ratio in expected.items():
         assert claims.sharper(seen, "a", "b", when).value == pytest.approx(ratio)
     assert claims.last_ratio(seen, "b").value == pytest.approx(0.75)
@@ -143,26 +143,39 @@ def test_four_layers_on_blobs(tmp_path):
     assert deeper["aligned-deeper"].verdict != "fails"
 
 
+@pytest.fixture(scope="module", params=["blobs", "mnist"])
+def at_the_edge(request):
+    """Sixteen seeds of three layers at rates 0.5 and 0.1, looked at in every step."""
+    if request.param == "mnist" and not there("mnist"):
+        pytest.skip("MNIST is not there")
+    experiments = NODES[request.param].function(Settings(seeds=16, looks=61))
+    return {
+        case: runs.trace(Run(execute(experiments[case], progress=False), experiments[case]))
+        for case in ("3 layers", "small rate")
+    }
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("data", ["blobs", "mnist"])
-def test_seeds_hover_at_the_edge_on_average(data):
+def test_seeds_hover_at_the_edge_on_average(at_the_edge):
     """Check 20 of the ledger for means over seeds, of every step from 40 to 60.
 
     Sharpness within 15 % of 4 at rate 0.5; at rate 0.1 no alignment, and 1.5 times as sharp in
-    the end. Its cosine of 0.9 is that of single seeds: some settle below the edge with none, and
-    of the others the mean over seeds is near 0.9, which the claims `aligned` judge.
+    the end.
     """
-    if data == "mnist" and not there("mnist"):
-        pytest.skip("MNIST is not there")
-    experiments = NODES[data].function(Settings(seeds=16, looks=61))
-    large, small = (
-        runs.trace(Run(execute(experiments[case], progress=False), experiments[case]))
-        for case in ("3 layers", "small rate")
-    )
-    seen = {"3 layers": large, "small rate": small}
-    assert 0.85 <= claims.hover(seen, ("3 layers",)).value <= 1.15
+    small = at_the_edge["small rate"]
+    assert 0.85 <= claims.hover(at_the_edge, ("3 layers",)).value <= 1.15
     assert small.settled(small.edge.alignment).max() < 0.2, "in every seed"
-    past = large.past(large.edge.alignment)
-    assert len(past) >= 8 and past.mean() > 0.8
     for when in ("settled", "last"):
-        assert claims.sharper(seen, "small rate", "3 layers", when).low > 1.5
+        assert claims.sharper(at_the_edge, "small rate", "3 layers", when).low > 1.5
+
+
+@pytest.mark.slow
+def test_a_cosine_of_nine_tenths_is_not_refuted(at_the_edge):
+    """Check 20's mean cosine above 0.9, which is also the bound of the claims `aligned`.
+
+    Twelve of sixteen seeds have settled steps past the edge. Their mean is 0.908 on blobs (95 %:
+    0.877 to 0.939) and 0.885 on MNIST (0.847 to 0.923): neither decides.
+    """
+    found = claims.alignment(at_the_edge, ("3 layers",))
+    assert found.n >= 8
+    assert 0.2 < found.low and found.high >= 0.9, found

@@ -34,15 +34,20 @@ def past_as_printed(steps: np.ndarray) -> np.ndarray:
     return np.any([(first <= steps) & (steps <= last) for first, last in PAST], axis=0)
 
 
-def _planted(run: Run, heights: np.ndarray | float, alignment: float, seed: int) -> Trace:
-    """A run of living networks whose sharpness is so many times 2 / rate, to a percent."""
+def _planted(
+    run: Run, heights: np.ndarray | float, alignment: float, seed: int, dead: float = 1e-3
+) -> Trace:
+    """A run of networks whose sharpness is so many times 2 / rate, to a percent.
+
+    Every second one is dead, with a sharpness that would spoil the others' if it counted.
+    """
     scatter = 1 + 0.01 * np.random.default_rng(seed).uniform(-1, 1, size=(run.sizes["seed"], 1))
     rate = run.experiment.dynamics.learning_rate.rates[-1]
     sharpness = scatter * np.broadcast_to(2 / rate * heights, run.sizes["step"])
+    loss = np.full_like(sharpness, 0.01)
+    sharpness[1::2], loss[1::2] = dead, 0.25
     parts = [sharpness, *(np.full_like(sharpness, v) for v in (alignment, 0.5, 2.0, 1.0, 1.0))]
-    return trace(run.planted(
-        loss=np.full_like(sharpness, 0.01), edge_of_stability=np.stack(parts, axis=-1)
-    ))  # fmt: skip
+    return trace(run.planted(loss=loss, edge_of_stability=np.stack(parts, axis=-1)))
 
 
 @study.finding(networks["blobs"])
@@ -70,6 +75,19 @@ def planted_flat(s: Settings, runs: dict[str, Run]) -> Traces:
     """A lowered rate that stays half as sharp as the small one."""
     heights = {"lowered rate": 0.2, "small rate": 0.4}
     return {name: _planted(runs[name], height, 0.01, 7) for name, height in heights.items()}
+
+
+@study.finding(networks["blobs"])
+def planted_alike(s: Settings, runs: dict[str, Run]) -> dict[str, Traces]:
+    """Two rates whose networks are equally sharp, but for dead ones that are far from it."""
+    pairs = {"flatter": ("small rate", "3 layers"), "kept-flat": ("small rate", "lowered rate")}
+    heights = {name: 4 * run.experiment.dynamics.learning_rate.rates[-1]
+               for name, run in runs.items()}  # fmt: skip
+    return {
+        claim: {sharper: _planted(runs[sharper], heights[sharper], 0.01, 8, dead=80.0),
+                flatter: _planted(runs[flatter], heights[flatter], 0.01, 9, dead=8.0)}
+        for claim, (sharper, flatter) in pairs.items()
+    }  # fmt: skip
 
 
 @study.compute(each=lambda s: ("stiff", "soft"), reads=("seeds",), seconds=lambda s: 5)
