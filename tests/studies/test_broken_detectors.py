@@ -1,127 +1,39 @@
 """With any one detector replaced by a constant, nothing that rests on it is decided.
 
-A detector is a function that a claim's measuring function, or a finding behind it, calls to
-tell something about a run: those of `dynascope.probes`, and the study's own. What is asked of
-settings alone tells nothing about a run. Each detector is replaced by one that returns zeros, or
-ones, of the same form, wherever it is bound; runs and computations stay as they are, so that a
-study that the contract has run in the same session is only judged anew, in a second or less. A
-claim rests on a detector if its own case calls it and zeros or ones in its place change the
-number that is measured. A claim that does not apply at smoke scale is put to its controls.
+Each detector (`detectors.py`) is replaced by one that returns zeros, or ones, of the same form,
+wherever it is bound; runs and computations (see `kept`) stay as they are, so that a study that the
+contract has run in the same session is judged anew in seconds. A claim rests on a detector if its
+own case calls it and zeros or ones in its place change the number that is measured. A claim that
+does not apply at smoke scale is put to its controls.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import sys
+import tempfile
 import warnings
-from contextlib import contextmanager
-from types import FunctionType
+from pathlib import Path
 
-import jax
-import numpy as np
 import pytest
-import xarray as xr
 
-from dynascope.core.records import Measured
-from dynascope.core.run import Run
-from dynascope.core.spec import Spec
 from dynascope.runner.evaluation import Evaluation
+from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.judging import judge
-from dynascope.studies.nodes import Computation, Function, Missing, Node, RunNode
+from dynascope.studies.nodes import Computation, Missing, Node, RunNode
+
+from .detectors import constant, detectors, replaced, tells_nothing
 
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
-# In these a constant that makes numpy warn counts as one that stops the study, and claims that do
-# not apply are left out: they have been seen no further.
-LESS = (
-    "agop-batch-size", "association-first", "associative-memory", "catapult-batch", "catapult-gd",
-    "catapult-multiple", "catapult-sgd", "jacobian-stages", "multiple-descent", "noisy-recall",
-    "recall-parts", "sim-failure", "sim-slowdown", "synthetic-ioi",
-)  # fmt: skip
-# Takes over four minutes at smoke scale, and was never seen. Its detectors are those of rank-vit.
-LONG = ("rank-gpt",)
 
 
-def constant(value, number):
-    """Something of the same form with every number replaced."""
-    if isinstance(value, Run):
-        return dataclasses.replace(value, dataset=constant(value.dataset, number))
-    if isinstance(value, Measured):
-        ends = (None if v is None else float(number) for v in (value.low, value.high))
-        return Measured(float(number), value.spread, value.n, *ends, value.kind)
-    if isinstance(value, xr.Dataset):
-        return value.map(lambda v: constant(v, number))
-    if isinstance(value, jax.Array):
-        return jax.numpy.full_like(value, number)
-    if isinstance(value, np.ndarray | xr.DataArray) and value.dtype.kind in "biuf":
-        return xr.full_like(value, number) if isinstance(value, xr.DataArray) else np.full_like(
-            value, number
-        )  # fmt: skip
-    if isinstance(value, bool | int | float | np.number | np.bool_):
-        return type(value)(number)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(constant(v, number) for v in value))
-    if isinstance(value, list | tuple):
-        if value and dataclasses.is_dataclass(value[0]):  # their number is what was detected
-            return type(value)([constant(value[0], number)] * number)
-        return type(value)(constant(v, number) for v in value)
-    if dataclasses.is_dataclass(value):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return dataclasses.replace(value, **constant(fields, number))
-    if isinstance(value, dict):
-        return {k: constant(v, number) for k, v in value.items()}
-    return value
+def kept(study):
+    """The nodes that stay as they are: runs, and computations.
 
-
-def is_detector(function, study):
-    """Whether a function tells something about runs: a probe's or the phenomenon's own."""
-    if not isinstance(function, FunctionType):
-        return False
-    own = study.settings.__module__.rsplit(".", 2)[0]
-    return function.__module__.startswith(("dynascope.probes", own))
-
-
-def called_by(function, study, known):
-    """The detectors that a function names, and those that they name."""
-    code = [function.__code__]
-    while code:
-        for name in code[0].co_names:
-            found = function.__globals__.get(name)
-            if is_detector(found, study) and found not in known:
-                known.append(found)
-                if not found.__module__.startswith("dynascope.probes"):  # those are whole
-                    called_by(found, study, known)
-        code = code[1:] + [c for c in code[0].co_consts if hasattr(c, "co_names")]
-    return known
-
-
-def detectors(study):
-    """The detectors of a study's claims."""
-    known: list = []
-    findings = [
-        n.function for n in study.needed()
-        if isinstance(n, Function) and not isinstance(n, RunNode | Computation)
-    ]  # fmt: skip
-    for function in [c.measure for c in study.claims] + findings:
-        if isinstance(function, FunctionType):
-            called_by(function, study, known)
-    return known
-
-
-@contextmanager
-def replaced(detectors_by, monkeypatch):
-    """Other functions in the place of detectors, wherever they are bound."""
-    with monkeypatch.context() as patch:
-        for module in [m for n, m in sys.modules.items() if n.startswith("dynascope")]:
-            for name, value in list(vars(module).items()):
-                if isinstance(value, FunctionType) and value in detectors_by:
-                    patch.setattr(module, name, detectors_by[value])
-        yield
-
-
-def of_settings(args, options):
-    """Whether a call gets nothing but settings."""
-    return all(isinstance(v, Spec) for v in (*args, *options.values()))
+    Where nothing but computations calls a detector they are done anew: else nothing is replaced.
+    """
+    timed = {n for n in study.needed() if isinstance(n, RunNode | Computation)}
+    return timed if detectors(study, timed) else {n for n in timed if isinstance(n, RunNode)}
 
 
 def put_to(study, settings, value):
@@ -134,7 +46,7 @@ def put_to(study, settings, value):
         own = judge(claim, settings, value)
         if own.verdict != "not_applicable":
             found.append((claim, own.measured))
-        elif study.name not in LESS:
+        else:
             found += _put_to_controls(claim, settings, value)
     return found
 
@@ -153,19 +65,24 @@ def _put_to_controls(claim, settings, value):
 
 
 class Intact:
-    """A study as it is: the values of its nodes, and which detectors each claim calls."""
+    """A study as it is: the values of its nodes, and which detectors each claim calls.
 
-    def __init__(self, study, store, monkeypatch):
-        self.study, self.settings = study, study.at("smoke")
-        self.warnings = "error" if study.name in LESS else "ignore"
-        self._store = store
-        self._evaluation = Evaluation(study, self.settings, store, progress=False)
-        for node in study.needed():
-            if isinstance(node, RunNode | Computation):
-                self._evaluation.value(node)
+    Args:
+        study: Which one.
+        store: Where its runs and computations are.
+        scratch: A folder for computations that are done anew.
+        monkeypatch: To put functions in the place of detectors.
+    """
+
+    def __init__(self, study, store, scratch, monkeypatch):
+        self.study, self.settings, self._scratch = study, study.at("smoke"), scratch
+        self.kept = kept(study)
+        stored = Evaluation(study, self.settings, store, progress=False)
+        known = {n: stored.value(n) for n in self.kept}
+        self.value = self._evaluate(known).value
         self._called: set = set()
-        noted = {d: self._noting(d) for d in detectors(study)}
-        with replaced(noted, monkeypatch), warnings.catch_warnings(action=self.warnings):
+        noted = {d: self._noting(d) for d in detectors(study, self.kept)}
+        with replaced(noted, monkeypatch), warnings.catch_warnings(action="ignore"):
             self.behind = {n: self._calls(lambda n=n: self.value(n)) for n in study.needed()}
             found = put_to(study, self.settings, self.value)
             self.claims = [claim for claim, _ in found]
@@ -175,27 +92,28 @@ class Intact:
             self.measuring = {c.id: self._calls(lambda c=c, m=m: self._measure(c, m))
                               for c, m in claims}  # fmt: skip
 
-    def value(self, node):
-        return self._evaluation.value(node)
-
     def resting_on(self, detector):
         """The claims whose own case calls it, and an evaluation of all that calls it anew."""
         touched: set = set()
         for node in self.study.needed():  # inputs first
-            stored = isinstance(node, RunNode | Computation)
             calls = detector in self.behind[node] or any(n in touched for n in node.inputs)
-            if calls and not stored:
+            if calls and node not in self.kept:
                 touched.add(node)
         claims = [c for c in self.claims
                   if detector in self.measuring[c.id] or touched & set(c.on.nodes)]  # fmt: skip
-        evaluation = Evaluation(self.study, self.settings, self._store, progress=False)
         known = {n: self.value(n) for n in self.study.needed() if n not in touched}
+        return claims, self._evaluate(known)
+
+    def _evaluate(self, known):
+        """An evaluation that knows some values and works out the others, stored nowhere else."""
+        store = Store(Path(tempfile.mkdtemp(dir=self._scratch)))
+        evaluation = Evaluation(self.study, self.settings, store, progress=False)
         evaluation._values.update(known)
-        return claims, evaluation
+        return evaluation
 
     def _noting(self, detector):
         def noted(*args, **options):
-            if not of_settings(args, options):
+            if not tells_nothing(detector, args, options):
                 self._called.add(detector)
             return detector(*args, **options)
 
@@ -214,16 +132,13 @@ class Intact:
             measure(*args, **options)
 
 
-@pytest.mark.parametrize(
-    "study",
-    [pytest.param(s, marks=[pytest.mark.by_hand] if s.name in LONG else []) for s in OURS],
-    ids=lambda s: s.name,
-)
-def test_nothing_is_decided_by_a_constant(study, outcomes, monkeypatch):
-    if not detectors(study):
-        pytest.skip("its claims measure by themselves: there is nothing to replace")
-    intact = Intact(study, outcomes(study.name).store, monkeypatch)
-    assert not [w for d in detectors(study) for w in decided(intact, d, monkeypatch)]
+@pytest.mark.parametrize("study", OURS, ids=lambda s: s.name)
+def test_nothing_is_decided_by_a_constant(study, outcomes, monkeypatch, tmp_path):
+    found = detectors(study, kept(study))
+    if not found:
+        pytest.skip("its claims measure runs by themselves: there is nothing to replace")
+    intact = Intact(study, outcomes(study.name).store, tmp_path, monkeypatch)
+    assert not [w for d in found for w in decided(intact, d, monkeypatch)]
 
 
 def decided(intact, detector, monkeypatch):
@@ -247,12 +162,12 @@ def _judged(intact, detector, number, monkeypatch):
 
     def broken(*args, **options):
         found = detector(*args, **options)
-        return found if of_settings(args, options) else constant(found, number)
+        return found if tells_nothing(detector, args, options) else constant(found, number)
 
     claims, evaluation = intact.resting_on(detector)
     found = []
     # A user's session goes on after a warning, and so must the claim here.
-    with replaced({detector: broken}, monkeypatch), warnings.catch_warnings(action=intact.warnings):
+    with replaced({detector: broken}, monkeypatch), warnings.catch_warnings(action="ignore"):
         for claim in claims:
             measure = broken if claim.measure is detector else claim.measure
             try:
