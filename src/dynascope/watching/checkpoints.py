@@ -13,7 +13,7 @@ import numpy as np
 
 from dynascope.core.errors import BadInput, bad, unknown
 from dynascope.data.checkpoints import read_checkpoint
-from dynascope.watching.measurements import Now, UpdateRanks, preset
+from dynascope.watching.measurements import KERNEL_COUNT, Now, UpdateRanks, preset
 from dynascope.watching.rows import Rows
 from dynascope.watching.rules import UpdateRule
 from dynascope.watching.torch_point import TorchModel
@@ -64,7 +64,7 @@ def checkpoints(
     )
     weights = next((m.weights for m in found if isinstance(m, UpdateRanks)), [])
     axes = {name: dims for m in found for name, dims in m.names.items()}
-    rows = Rows(axes, {"rank": [1, 2, 3, 4, 5], "weight": weights})
+    rows = Rows(axes, {"rank": list(range(1, KERNEL_COUNT + 1)), "weight": weights})
     for path, step in zip(files, steps, strict=True):
         _load(watched.module, path)
         row, value = {}, np.nan

@@ -5,8 +5,8 @@ Lanczos with full reorthogonalisation and thick restarts, which stops on the res
 from the last vector, a few products are enough along a training run.
 
 Memory is the basis and little beside it: a product is written to its place in the basis, and the
-start becomes the result. Searches of a run share one room for it: memory that is new to the process
-would cost a sixth of a product. Rows of the room that no search has needed take no memory.
+result in that of the start. Searches of a run share one room for it: memory that is new to the
+process would cost a sixth of a product. Rows of the room that no search has needed take none.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ def top_eigenpair(
 
     Args:
         multiply: `multiply(v, out)` puts a symmetric product A v into `out`.
-        start: Where to start: the last vector of a run, or a random one. Not zero; it is changed.
+        start: Where to start: the last vector of a run, or a random one. Not zero; the result is
+            put in its place.
         tolerance: Largest residual that counts as converged.
         max_products: Most products; a value that has not converged then is a lower bound.
-        room: A matrix whose rows, one for each vector that is kept before a restart, are used for
-            the basis; of `BASIS` rows and made anew by default.
+        room: A matrix whose rows, one for each vector that is kept before a restart and one for the
+            next, are used for the basis; of `BASIS` + 1 rows and made anew by default.
 
     Returns:
         The pair; `converged` is false if the products ran out.
@@ -68,15 +69,18 @@ def top_eigenpair(
         >>> round(pair.value, 4), pair.converged
         (3.0, True)
     """
+    import torch
+
     size = len(start)
-    room = start.new_empty(BASIS, size) if room is None else room
-    basis = Basis(start.div_(start.norm()), room[:size])
-    measured = np.zeros((basis.rows + 1, basis.rows))  # A v_j = sum over i of measured[i, j] v_i
+    basis = (start.new_empty(BASIS + 1, size) if room is None else room)[: size + 1]
+    rows = len(basis) - 1
+    torch.div(start, start.norm(), out=basis[0])
+    measured = np.zeros((rows + 1, rows))  # A v_j = sum over i of measured[i, j] v_i
     products, at, scale = 0, 1, 0.0
     while True:
         multiply(basis[at - 1], basis[at])
         products += 1
-        measured[: at + 1, at - 1] = basis.orthogonalise(at)
+        measured[: at + 1, at - 1] = _orthogonalise(basis, at)
         if not np.isfinite(measured[: at + 1, at - 1]).all():
             return Eigenpair(np.nan, None, np.nan, products, False)
         values, vectors = np.linalg.eigh((measured[:at, :at] + measured[:at, :at].T) / 2)
@@ -88,75 +92,46 @@ def top_eigenpair(
         if converged or exhausted or products >= max_products:
             break
         basis[at].div_(measured[at, at - 1])
-        if at == basis.rows:
+        if at == rows:
             at = _restart(basis, measured, values, vectors)
         at += 1
-    vector = basis.combined(best)
+    vector = torch.mv(basis[:at].T, _like(basis, best), out=start)
     residual = rest / abs(value) if value else (0.0 if rest == 0 else np.inf)
     return Eigenpair(value, vector.div_(vector.norm()), residual, products, converged)
 
 
-class Basis:
-    """Orthonormal vectors: the first is the start itself, the others are rows of one matrix.
-
-    Args:
-        start: The first vector, of length one; its place is used for results.
-        others: Room for the others: as many as are kept before a restart, the last is the next one.
-    """
-
-    def __init__(self, start: Any, others: Any) -> None:
-        self._start, self._others, self.rows = start, others, len(others)
-
-    def __getitem__(self, index: int) -> Any:
-        return self._start if index == 0 else self._others[index - 1]
-
-    def orthogonalise(self, at: int) -> np.ndarray:
-        """Take from a vector what those before span; their shares, and the length left."""
-        shares = self._subtract(at)
-        left = float(self[at].norm())
-        if left < LEFT * float(np.linalg.norm(shares)):  # once more: rounding left some
-            shares = shares + self._subtract(at)
-            left = float(self[at].norm())
-        return np.append(shares, left)
-
-    def _subtract(self, at: int) -> np.ndarray:
-        import torch
-
-        image, others = self[at], self._others[: at - 1]
-        shares = torch.cat([torch.dot(self._start, image)[None], others @ image])
-        image.addmv_(others.T, shares[1:], alpha=-1).sub_(self._start, alpha=float(shares[0]))
-        return shares.double().cpu().numpy()
-
-    def combined(self, weights: np.ndarray) -> Any:
-        """A combination of the first vectors, in the place of the start."""
-        factors = self._like(weights)
-        others = self._others[: len(weights) - 1]
-        return self._start.mul_(factors[0]).addmv_(others.T, factors[1:])
-
-    def replace(self, weights: np.ndarray) -> None:
-        """Put combinations of all but the last vector, one for each row, in place of the first."""
-        import torch
-
-        factors = self._like(weights)
-        for begin in range(0, len(self._start), CHUNK):
-            place = slice(begin, begin + CHUNK)
-            pieces = [self[i][place] for i in range(self.rows)]
-            for piece, new in zip(pieces, factors @ torch.stack(pieces), strict=False):
-                piece.copy_(new)
-
-    def _like(self, numbers: np.ndarray) -> Any:
-        import torch
-
-        like = self._start
-        return torch.as_tensor(numbers.copy(), dtype=like.dtype, device=like.device)
+def _orthogonalise(basis: Any, at: int) -> np.ndarray:
+    """Take from a vector what those before it span; their shares, and the length left."""
+    shares = _subtract(basis, at)
+    left = float(basis[at].norm())
+    if left < LEFT * float(np.linalg.norm(shares)):  # once more: rounding left some
+        shares = shares + _subtract(basis, at)
+        left = float(basis[at].norm())
+    return np.append(shares, left)
 
 
-def _restart(basis: Basis, measured: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> int:
+def _subtract(basis: Any, at: int) -> np.ndarray:
+    before, vector = basis[:at], basis[at]
+    shares = before @ vector
+    vector.addmv_(before.T, shares, alpha=-1)
+    return shares.double().cpu().numpy()
+
+
+def _like(basis: Any, numbers: np.ndarray) -> Any:
+    import torch
+
+    return torch.as_tensor(numbers.copy(), dtype=basis.dtype, device=basis.device)
+
+
+def _restart(basis: Any, measured: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> int:
     """Keep the upper half of the pairs and the next vector; how many pairs."""
     rows = len(values)
     kept = max(rows // 2, 1)
     best = vectors[:, ::-1][:, :kept]
-    basis.replace(best.T)
+    factors = _like(basis, best.T)
+    for begin in range(0, basis.shape[1], CHUNK):
+        place = slice(begin, begin + CHUNK)
+        basis[:kept, place] = factors @ basis[:rows, place]
     basis[kept].copy_(basis[rows])
     last = measured[rows, rows - 1] * best[-1]
     measured[:] = 0

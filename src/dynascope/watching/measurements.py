@@ -17,7 +17,7 @@ from dynascope.watching.eigenpairs import BASIS, TOLERANCE
 from dynascope.watching.rules import UpdateRule
 
 PRESETS = ("light", "standard", "full")
-KERNEL_COUNT, DRIFT_VECTORS = 5, 4
+KERNEL_COUNT, DRIFT_VECTORS = 3, 4
 SAMPLES = 16  # of a batch, for kernels and outer products, unless somebody asks for more
 CERTIFICATE = ("residual", "products", "converged")  # beside every eigenvalue
 # Vectors in memory that a scaled search has beside its basis, which is so much smaller: D^(1/2),

@@ -28,6 +28,7 @@ from dynascope.watching.spectrum import Spectrum, top_spectrum
 from dynascope.watching.torch_optimizers import rule_of, scaling
 
 CHANCES = 4096  # random numbers in a start that is known
+Pullback = tuple[list[torch.Tensor], torch.Tensor, list[torch.Tensor]]
 
 
 class TorchModel:
@@ -85,7 +86,7 @@ class TorchModel:
     def room(self, dtype: torch.dtype) -> torch.Tensor:
         """Where searches keep their bases; made once."""
         if self._room is None or self._room.dtype != dtype:
-            self._room = torch.empty(BASIS, self.size, dtype=dtype, device=self.device)
+            self._room = torch.empty(BASIS + 1, self.size, dtype=dtype, device=self.device)
         return self._room
 
     @staticmethod
@@ -166,6 +167,7 @@ class TorchPoint:
         buffers = {name: widened(b).clone() for name, b in owner.module.named_buffers()}
         self._params = weights
         self._fixed = {**frozen, **buffers}
+        self._pulling: Pullback | None = None
         self._outputs, loss = owner.call(weights, self._fixed, batch)
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             shape = tuple(loss.shape) if isinstance(loss, torch.Tensor) else type(loss).__name__
@@ -239,12 +241,12 @@ class TorchPoint:
             start: The last vector, which is used up; None for a random one.
             tolerance: Largest residual that counts as converged.
             root: D^(1/2), one number per parameter; D is rates over preconditioner.
-            most: Vectors that the search keeps.
+            most: Vectors that the search keeps before it restarts.
 
         Returns:
             The eigenpair with its residual.
         """
-        room, begin = self._owner.room(self.dtype)[:most], self._begin(start)
+        room, begin = self._owner.room(self.dtype)[: most + 1], self._begin(start)
         if root is None:
             return top_eigenpair(self.hessian_product, begin, tolerance, room=room)
         factors = root
@@ -274,10 +276,9 @@ class TorchPoint:
         (found,) = torch.autograd.grad(self._loss, self._outputs, retain_graph=True)
         return found.reshape(-1)
 
-    @cached_property
-    def _pullback(self) -> tuple[list[torch.Tensor], torch.Tensor, list[torch.Tensor]]:
+    def _pullback(self, v: torch.Tensor) -> Pullback:
         """Parameters that outputs use, v, and J^T v for them as a graph that is linear in v."""
-        v = torch.zeros_like(self._outputs, requires_grad=True)
+        v = v.detach().clone().requires_grad_()
         params = tuple(self._params.values())
         found = torch.autograd.grad(self._outputs, params, v, create_graph=True, allow_unused=True)
         used = [(p, g) for p, g in zip(params, found, strict=True) if g is not None]
@@ -285,12 +286,16 @@ class TorchPoint:
 
     def kernel_products(self, block: torch.Tensor) -> torch.Tensor:
         """K u = J J^T u for every row u, K the tangent kernel: J is J^T transposed."""
-        params, v, pulling = self._pullback
-        many = max(1, NUMBERS // self._owner.size)
-        found = []
-        for part in block.reshape(-1, *self._outputs.shape).split(many):
-            pulled = pull([self._outputs], params, [part])
-            found += pull(pulling, [v], pulled)
+        vectors, found = block.reshape(-1, *self._outputs.shape), []
+        if self._pulling is None:  # the graph is made with the first vector, which has then its J^T
+            self._pulling = self._pullback(vectors[0])
+            _, v, pulling = self._pulling
+            found += pull(pulling, [v], [part.detach()[None] for part in pulling])
+            vectors = vectors[1:]
+        params, v, pulling = self._pulling
+        for part in vectors.split(max(1, NUMBERS // self._owner.size)):
+            if len(part):
+                found += pull(pulling, [v], pull([self._outputs], params, [part]))
         return torch.cat(found).reshape(block.shape)
 
     def like_outputs(self, numbers: Any) -> torch.Tensor:
