@@ -80,6 +80,16 @@ def processor(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def wait_warm(pid: int) -> None:
+    """Until the server and its processes rest: every explorer is compiled then."""
+    used = processor(pid)
+    while True:
+        time.sleep(3)
+        used, before = processor(pid), used
+        if used - before < 0.1:
+            return
+
+
 def say(what: str, found: str, aim: str) -> None:
     print(f"{what:58} {found:>32}" + (f"   (aim {aim})" if aim else ""), flush=True)
 
@@ -132,6 +142,8 @@ def measure(browser, base: str, pid: int) -> None:
             paints.append(page.evaluate(paint))
         say(f"first paint of {address}, {RECORDS} records of {STEPS:,} steps",
             f"{statistics.median(paints[-5:]):.0f} ms", "1000 ms")  # fmt: skip
+    wait_warm(pid)
+    say("a start: every explorer is warm", f"{time.perf_counter() - begun:.0f} s", "")
     for explorer, slider in SMALL.items():
         page.goto(f"{base}/explore/{explorer}")
         page.wait_for_function("document.documentElement.dataset.moved", timeout=300_000)

@@ -15,7 +15,7 @@ from dynascope.instruments.orbits.descent import observe
 from dynascope.instruments.orbits.paths import first_steps, path_panel
 
 SHOWN = 60  # steps of the path
-CAPTION = "Left: values that descents visit after a long time; dashed: the predicted orbit. "
+CAPTION = "In the diagram: what descents visit after a long time; dashed: the predicted orbit. "
 
 
 @dataclass(frozen=True)

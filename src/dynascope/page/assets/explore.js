@@ -217,7 +217,7 @@ function listen() {
       const [x, y] = [axis("x", drag.panel), axis("y", drag.panel)];
       if (`${x}.range[0]` in change && `${y}.range[0]` in change) {
         box(drag, ...[x, y].map((a) => [0, 1].map((i) => change[`${a}.range[${i}]`])));
-      } else if (change[`${x}.autorange`]) box(drag, [], []);
+      } else if (`${x}.range` in change || change[`${x}.autorange`]) box(drag, [], []); // a double-click
     });
   }
 }
