@@ -71,6 +71,15 @@ def test_the_inequality_is_tight_where_the_gradient_is_as_small_as_it_may_be():
     assert measures.keep_inequality({16: [*runs[16], diverged]}).n == 1
 
 
+def test_an_infinite_loss_with_a_finite_kernel_is_no_counterexample():
+    """Weights that run away may leave dead ReLUs, whose kernel stays finite."""
+    kernels = np.array([np.diag([1.0, 2.0])] * 2)
+    fine = Training(kernels, np.ones(2), np.full(2, 3.0), np.zeros(2))
+    gone = fine._replace(loss=np.array([1.0, np.inf]), slope=np.array([3.0, np.nan]))
+    found = measures.keep_inequality({16: [fine, gone]})
+    assert (found.value, found.n) == (1.0, 1)
+
+
 def test_the_change_of_a_planted_constant_has_its_power():
     def moved(width):
         kernels = np.array([np.diag([0.1, 1.0]), np.diag([0.1 + width**-0.5, 1.0])])
