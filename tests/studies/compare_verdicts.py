@@ -1,13 +1,17 @@
-"""All studies of a checkout at smoke scale, and two such lists held against each other.
+"""What the studies of two checkouts say, held against each other claim by claim.
 
-A change of form must change no verdict. In one environment:
+In one environment, one file for each study, so that what is stopped goes on where it was:
 
-    python tests/studies/compare_verdicts.py write before.json --source OLD/src --home H1
-    python tests/studies/compare_verdicts.py write after.json --source NEW/src --home H2
-    python tests/studies/compare_verdicts.py compare before.json after.json
+    python tests/studies/compare_verdicts.py write BEFORE --source OLD/src --home H1
+    python tests/studies/compare_verdicts.py write AFTER --source NEW/src --home H2
+    python tests/studies/compare_verdicts.py compare BEFORE AFTER
+    python tests/studies/compare_verdicts.py table BEFORE AFTER > docs/changed-verdicts.md
 
-`compare` walks every claim: id, words, measured value with spread and number, bound, control
-and verdict. It prints what differs and exits with 1 if anything does.
+A change of form must change no verdict: `compare` walks every claim (id, words, measured value
+with spread and number, bound, control and verdict), prints what differs and exits with 1 if
+anything does. Another rule of judging may change verdicts: `table` makes a page of those that it
+changed, each with the reason that `changed_verdicts.toml` gives, and refuses one without. Both
+take `--scale laptop` when writing, and the studies named in `--only`.
 """
 
 from __future__ import annotations
@@ -19,12 +23,15 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 DOCUMENTS = {"000": "yang2024", "001": "yang2025", "002": "chen2025", "003": "boix2023",
              "004": "zhu2024"}  # fmt: skip
 SAME = 1e-9  # relative; one machine, but programs may be put together in another order
+REASONS = Path(__file__).with_name("changed_verdicts.toml")
+Found = dict[str, dict[str, Any]]  # by study: what `run --json` prints
 
 
 def command(source: Path, home: Path, *words: str) -> dict[str, Any]:
@@ -37,16 +44,26 @@ def command(source: Path, home: Path, *words: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def write(path: Path, source: Path, home: Path, only: list[str]) -> None:
-    """Run the studies of a checkout at smoke scale and keep what they say."""
-    names = only or sorted(s["name"] for s in command(source, home, "list")["studies"])
-    found = json.loads(path.read_text()) if only and path.exists() else {}
-    for name in names:
+def write(folder: Path, source: Path, home: Path, scale: str, only: list[str]) -> None:
+    """Run the studies of a checkout that the folder does not have, and keep what they say."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in only or sorted(s["name"] for s in command(source, home, "list")["studies"]):
+        path = folder / f"{name}.json"
+        if path.exists():
+            continue
         begun = time.perf_counter()
-        found[name] = command(source, home, "run", name, "--scale", "smoke")
-        found[name]["wall"] = round(time.perf_counter() - begun, 1)
-        print(f"{name}: {len(found[name]['claims'])} claims, {found[name]['wall']} s", flush=True)
+        found = command(source, home, "run", name, "--scale", scale)
+        found["wall"] = round(time.perf_counter() - begun, 1)
         path.write_text(json.dumps(found, indent=1))
+        print(f"{name}: {len(found['claims'])} claims, {found['wall']} s", flush=True)
+
+
+def read(folder: Path, only: list[str]) -> Found:
+    """What a folder has, by study."""
+    paths = {p.stem: p for p in sorted(folder.glob("*.json"))}
+    return {
+        name: json.loads(p.read_text()) for name, p in paths.items() if name in only or not only
+    }
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -67,12 +84,16 @@ def plain_source(text: str) -> str:
     return text
 
 
-def compare(before: Path, after: Path, only: list[str]) -> int:
-    """Print every difference between two lists; return how many claims differ."""
-    old, new = (json.loads(p.read_text()) for p in (before, after))
+def claims_of(found: Found, study: str) -> dict[str, dict[str, Any]]:
+    """The claims of a study by id."""
+    return {c["id"]: c for c in found.get(study, {"claims": []})["claims"]}
+
+
+def compare(old: Found, new: Found) -> int:
+    """Print every difference; return how many claims differ."""
     differing = total = 0
-    for study in sorted((old.keys() | new.keys()) if not only else set(only)):
-        claims = [{c["id"]: c for c in x.get(study, {"claims": []})["claims"]} for x in (old, new)]
+    for study in sorted(old.keys() | new.keys()):
+        claims = claims_of(old, study), claims_of(new, study)
         for id_ in dict.fromkeys([*claims[0], *claims[1]]):
             total += 1
             wrong = []
@@ -92,24 +113,87 @@ def compare(before: Path, after: Path, only: list[str]) -> int:
     return differing
 
 
+def said(claim: dict[str, Any]) -> str:
+    """A verdict with what was measured and what was expected, for a cell of the table."""
+    value, bound = claim["measured"]["value"], claim["expected"]
+    if value is None:
+        return claim["verdict"]
+    ends = [bound.get(side) if isinstance(bound, dict) else None for side in ("low", "high")]
+    words = [f"{sign} {end:.4g}" for sign, end in zip("≥≤", ends, strict=True) if end is not None]
+    return f"{claim['verdict']}: {value:.4g}" + (f" ({', '.join(words)})" if words else "")
+
+
+def table(old: Found, new: Found, given: dict[str, dict[str, str]]) -> str:
+    """The page of verdicts that changed.
+
+    Args:
+        old: Of the first checkout.
+        new: Of the second.
+        given: `reasons` by the id of a claim, `not_run` by study: why it is left out, and
+            `checkouts`: what `before` and `after` are, in words.
+
+    Returns:
+        Markdown; studies that only the second checkout has are no part of it.
+
+    Raises:
+        SystemExit: Where a changed claim has no reason, a reason no changed claim, or a study of
+            the first checkout was not run by the second.
+    """
+    both = sorted(old.keys() & new.keys())
+    pairs = {study: (claims_of(old, study), claims_of(new, study)) for study in both}
+    changed = {
+        id_: (a[id_], b[id_]) for a, b in pairs.values() for id_ in a
+        if id_ in b and a[id_]["verdict"] != b[id_]["verdict"]
+    }  # fmt: skip
+    for what, ids in (("a reason", changed.keys() ^ given["reasons"].keys()),
+                      ("both checkouts", old.keys() - new.keys() - given["not_run"].keys()),
+                      ("one checkout", given["not_run"].keys() & pairs.keys())):  # fmt: skip
+        if ids:
+            raise SystemExit(f"not with {what}: {', '.join(sorted(ids))}")
+    shared = [(a[id_], b[id_]) for a, b in pairs.values() for id_ in a.keys() & b.keys()]
+    kept = len(shared)
+    other = sum(said(a) != said(b) and a["verdict"] == b["verdict"] for a, b in shared)
+    gone = sum(len(a.keys() - b.keys()) for a, b in pairs.values())
+    added = sum(len(b.keys() - a.keys()) for a, b in pairs.values())
+    rows = [f"| `{id_}` | {said(a)} | {said(b)} | {given['reasons'][id_]} |"
+            for id_, (a, b) in changed.items()]  # fmt: skip
+    left = [f"- `{study}`: {why}" for study, why in sorted(given["not_run"].items())]
+    return "\n".join([
+        "# Verdicts that changed with the rule of judging", "",
+        f"Before: {given['checkouts']['before']}. After: {given['checkouts']['after']}. Both ran "
+        f"the {len(both)} studies below at laptop scale on one machine. Claims that both have: "
+        f"{kept}; with another verdict: {len(changed)}; with the same verdict and another number "
+        f"or bound: {other}. Old claims that are gone or have another name: {gone}; new ones: "
+        f"{added}. Numbers stand beside the bound that each checkout had. "
+        "Written by `tests/studies/compare_verdicts.py`, which says how to make it again.", "",
+        *(["| claim | before | after | why |", "|---|---|---|---|", *rows, ""] if rows else []),
+        "Studies compared: " + ", ".join(f"`{study}`" for study in both) + ".", "",
+        *(["Not run:", "", *left, ""] if left else []),
+    ])  # fmt: skip
+
+
 def main() -> None:
-    """The two commands of the module's docstring."""
+    """The commands of the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="what", required=True)
     writing = commands.add_parser("write")
-    writing.add_argument("path", type=Path)
+    writing.add_argument("folder", type=Path)
     writing.add_argument("--source", type=Path, required=True)
     writing.add_argument("--home", type=Path, required=True)
-    comparing = commands.add_parser("compare")
-    comparing.add_argument("before", type=Path)
-    comparing.add_argument("after", type=Path)
-    for sub in (writing, comparing):
+    writing.add_argument("--scale", default="smoke")
+    comparing, tabling = commands.add_parser("compare"), commands.add_parser("table")
+    for sub in (comparing, tabling):
+        sub.add_argument("before", type=Path)
+        sub.add_argument("after", type=Path)
+    for sub in (writing, comparing, tabling):
         sub.add_argument("--only", nargs="*", default=[])
     args = parser.parse_args()
     if args.what == "write":
-        write(args.path, args.source, args.home, args.only)
-    else:
-        sys.exit(1 if compare(args.before, args.after, args.only) else 0)
+        return write(args.folder, args.source, args.home, args.scale, args.only)
+    old, new = read(args.before, args.only), read(args.after, args.only)
+    if args.what == "compare":
+        sys.exit(1 if compare(old, new) else 0)
+    print(table(old, new, tomllib.loads(REASONS.read_text())), end="")
 
 
 if __name__ == "__main__":

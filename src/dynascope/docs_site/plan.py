@@ -40,6 +40,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         _docs("The form of --json", "json"),
         _docs("How a claim is judged", "judging"),
         _docs("Contradicted statements", "contradicted"),
+        _docs("Changed verdicts", "changed-verdicts"),
         _docs("Data sets", "data"),
         _docs("All studies", "studies"),
         _docs("Numbered items", "items"),
