@@ -10,10 +10,8 @@ import torch
 
 from dynascope.watching.rules import UpdateRule, averages, sums
 
-Optimizer = torch.optim.Optimizer
 
-
-def rule_of(optimizer: Optimizer) -> UpdateRule:
+def rule_of(optimizer: torch.optim.Optimizer) -> UpdateRule:
     """The rule of the first group, as it is after the steps so far.
 
     Where another group has a rule of its own, the name says so: `scaling` has the ratio of the two.
@@ -25,7 +23,7 @@ def rule_of(optimizer: Optimizer) -> UpdateRule:
     return replace(first, name=told)
 
 
-def _rule(optimizer: Optimizer, group: dict) -> UpdateRule:
+def _rule(optimizer: torch.optim.Optimizer, group: dict) -> UpdateRule:
     state = _state(optimizer, group)
     steps = float(state.get("step", 1))
     name = type(optimizer).__name__
@@ -59,7 +57,7 @@ def _nesterov_adam(group: dict, steps: float, product: float) -> UpdateRule:
 
 
 def scaling(
-    optimizer: Optimizer, module: torch.nn.Module, names: list[str], device: Any
+    optimizer: torch.optim.Optimizer, module: torch.nn.Module, names: list[str], device: Any
 ) -> torch.Tensor | None:
     """D, one number per parameter: what its group does to a gradient over what the first one does.
 
@@ -91,7 +89,7 @@ def scaling(
     return whole
 
 
-def _state(optimizer: Optimizer, group: dict) -> dict:
+def _state(optimizer: torch.optim.Optimizer, group: dict) -> dict:
     """That of a parameter of the group which has been moved already."""
     moved = (optimizer.state[p] for p in group["params"] if p in optimizer.state)
     return next((state for state in moved if "step" in state), {})

@@ -10,6 +10,7 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.engine import Experiment
 from dynascope.models import Transformer, recall_transformer
 from dynascope.models.transformer.feed_forward import Kind
+from dynascope.models.transformer.token_maps import Words
 from dynascope.studies.nodes import Node
 from dynascope.studies.recall.training import trained
 from dynascope.studies.study import Study
@@ -28,7 +29,7 @@ class Size(Spec):
     """Rows, network and training of a kind that needs another size than the others."""
 
     length: int = 128
-    places: int = 48
+    places: int | None = 48
     width: int = 128
     rate: float = static_field(0.1)
     steps: int = 505
@@ -103,8 +104,8 @@ def _run(name: str) -> Node:
         """Training with noise 1/2."""
         size = sizes(s)[name]
         task = replace(s.task, length=size.length, places=size.places)
-        tokens = replace(s.model.tokens, length=size.length)
-        model = replace(s.model, width=size.width, tokens=tokens, feed_forwards=PARTS[name])
+        words = Words(size.length)
+        model = replace(s.model, width=size.width, tokens=words, feed_forwards=PARTS[name])
         return trained(
             task, model, size.rate, s.batch, size.steps, range(s.seeds), _cuts(model), looks=12
         )
