@@ -23,7 +23,7 @@ from dynascope.studies.study import Study
 # What describes studies and documents computes nothing.
 DESCRIBING = frozenset(f"dynascope.{m}" for m in ("studies.study", "studies.nodes", "core.sources"))
 # They stand behind the studies in the row of packages: what they do changes no verdict.
-BEHIND = ("docs_site", "cli", "page", "watching", "runner", "store", "report")
+BEHIND = ("docs_site", "cli", "page", "watching", "runner", "store", "explorers", "report")
 
 
 def function_code(function: Callable) -> str:

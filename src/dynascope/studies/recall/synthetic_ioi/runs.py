@@ -36,7 +36,7 @@ class Settings(Spec, tag="studies.synthetic-ioi"):
     keep: float = static_field(0.05)  # of the last MLP's input map, for Adam
     batch: int = 64
     steps: int = 3000
-    seeds: int = 4  # as fast as three: lanes come in powers of two
+    seeds: int = 4  # as fast as three: lanes come in pairs
 
 
 study = Study(
