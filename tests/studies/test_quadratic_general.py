@@ -186,7 +186,7 @@ def test_planted_runs_have_the_peaks_and_kernels_that_they_were_made_with():
         experiment=None,
     )  # fmt: skip
     curves = runs._curves(runs._planted(run, np.array([[5.0], [np.inf]]), np.array([[0.5], [1.0]])))
-    assert curves.peak[0] == pytest.approx(5) and np.isinf(curves.peak[1]).all()
+    assert curves.peak[0] == pytest.approx(0.3 * 5) and np.isinf(curves.peak[1]).all()
     assert curves.left[0] == pytest.approx(0.5)
 
 
