@@ -1,10 +1,10 @@
 """With any one detector replaced by a constant, nothing that rests on it is decided.
 
 Each detector (`detectors.py`) is replaced by one that returns zeros, or ones, of the same form,
-wherever it is bound; runs and computations (see `kept`) stay as they are, so that a study that the
-contract has run in the same session is judged anew in seconds. A claim rests on a detector if its
-own case calls it and zeros or ones in its place change the number that is measured. A claim that
-does not apply at smoke scale is put to its controls.
+wherever it is bound; runs and long computations (see `kept`) stay as they are, so that a study
+that the contract has run in the same session is judged anew in seconds. A claim rests on a
+detector if its own case calls it and zeros or ones in its place change the number that is
+measured. A claim that does not apply at smoke scale is put to its controls.
 """
 
 from __future__ import annotations
@@ -28,12 +28,17 @@ OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
 
 
 def kept(study):
-    """The nodes that stay as they are: runs, and computations.
+    """The nodes that stay as they are: runs, and computations that take half a second or more.
 
     Where nothing but computations calls a detector they are done anew: else nothing is replaced.
     """
-    timed = {n for n in study.needed() if isinstance(n, RunNode | Computation)}
-    return timed if detectors(study, timed) else {n for n in timed if isinstance(n, RunNode)}
+    runs = {n for n in study.needed() if isinstance(n, RunNode)}
+    long = {n for n in study.needed() if isinstance(n, Computation) and not _short(study, n)}
+    return runs | long if detectors(study, runs | long) else runs
+
+
+def _short(study, node):
+    return node.seconds is not None and node.seconds(study.at("smoke")) < 0.5
 
 
 def put_to(study, settings, value):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import networkx as nx
+import numpy as np
 import pytest
 
 from dynascope.runner import run
@@ -32,6 +34,22 @@ def tables(name, family, depth):
     (nodes | graphs)[name][family][depth] += 1
     found = {(runs.nodes | runs.graphs)[n]: counts for n, counts in (nodes | graphs).items()}
     return found | {n: n.function(None) for n in (runs.printed, runs.planted)}
+
+
+def test_the_planted_gap_is_at_depth_two_alone():
+    """Counted once more, by dense powers and by colours that are nested tuples."""
+    graph = nx.florentine_families_graph()
+    a = nx.to_numpy_array(graph, dtype=int)
+    powers = [np.linalg.matrix_power(a, k).sum(1) for k in range(1, 7)]
+    colours = [()] * len(a)
+    found = {"wl": [1], "adjacency": [1]}
+    for depth in range(1, 7):
+        colours = [(c, tuple(sorted(colours[j] for j in np.flatnonzero(row))))
+                   for c, row in zip(colours, a)]  # fmt: skip
+        found["wl"].append(len(set(colours)))
+        found["adjacency"].append(len(set(zip(*powers[:depth]))))
+    assert runs.planted.function(None)["gap"] == found
+    assert [k for k in range(7) if found["wl"][k] != found["adjacency"][k]] == [2]
 
 
 @pytest.mark.parametrize("name", [*NODES, *GRAPHS])

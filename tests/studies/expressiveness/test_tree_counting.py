@@ -68,6 +68,17 @@ def test_rounds_of_message_passing_are_an_equivariant_operator():
     assert (found[:13][order] == found[13:]).all()
 
 
+def test_planted_trees_are_what_they_are_said_to_be():
+    """Roots that differ are told apart by every family; planted trees have 0..9 walks."""
+    settings = runs.study.at("smoke")
+    apart = runs.walk_classes.function(settings)["roots"]
+    assert set(apart) == {"wl", *runs.FIXED}
+    assert all(len(np.unique(found)) == 10 for found in apart.values())
+    walks = runs.walks.function(settings)
+    for kind in ("all, planted", "forward, planted", "numbers"):
+        assert walks[kind].tolist() == list(range(10))
+
+
 def test_growth_chart_keeps_bounds_on_their_side(outcome):
     trees, least, classes, most = outcome.charts[1].panels[0].marks
     assert all(a > b for a, b in zip(trees.y, least.y))

@@ -45,7 +45,7 @@ study.claim(
     "On Cora the difference between rounds and powers of A, as a share, is largest at depth 2.",
     chen2025("section 2.6.1"), depth_of_largest_gap, near(2, 0, "printed"),
     on=runs.nodes["cora"], fails_on=case("a path, where there is none", planted["path"]),
-    holds_on=case("planted counts that differ at depth 2 alone", planted["gap"]),
+    holds_on=case("a graph whose counts differ at depth 2 alone", planted["gap"]),
 )  # fmt: skip
 
 binary = runs.graphs["imdb-binary"]

@@ -160,7 +160,7 @@ study.claim(
     chen2025("Prop. 2.6: prod(m^k + 1) classes"), number_of_classes, near(30, 0, "derived"),
     on=runs.binary_trees["adjacency"],
     fails_on=case("message passing", runs.binary_trees["wl"]),
-    holds_on=case("the zeros of each level themselves", runs.binary_trees["zeros"]),
+    holds_on=case("thirty roots with a feature each", runs.binary_trees["roots"]),
 )  # fmt: skip
 
 
@@ -186,20 +186,24 @@ def values_in_a_class(walks: np.ndarray, classes: dict[str, np.ndarray], family:
 
 
 operators, rounds = runs.walk_classes["operators"], runs.walk_classes["rounds"]
-forward, planted = runs.walks["forward"], runs.walks["planted"]
-ten = case("planted numbers 0..9 in one class", planted, operators, "adjacency")
-for slug, words, place, walks, partner in (
+planted = {
+    kind: case("planted trees with 0..9 walks, put into one class",
+               runs.walks[f"{kind}, planted"], runs.walk_classes["one"], "planted")
+    for kind in ("all", "forward")
+}  # fmt: skip
+for slug, words, place, kind, partner in (
     ("walk-family-printed",
      "Read literally, with all walks, the count in the trees of Prop. 2.7 takes every value "
-     "0..m^(k-1).", "Prop. 2.7 with the definition (A.4)", runs.walks["all"], "walk-family"),
+     "0..m^(k-1).", "Prop. 2.7 with the definition (A.4)", "all", "walk-family"),
     ("walk-family",
      "Walks that do not turn back take every value 0..m^(k-1) in the trees of Prop. 2.7.",
-     "Prop. 2.7, read as in its proof", forward, "walk-family-printed"),
+     "Prop. 2.7, read as in its proof", "forward", "walk-family-printed"),
 ):  # fmt: skip
     study.claim(
         slug, words, chen2025(place), values_in_a_class, at_least(10, "printed"),
-        on=(walks, operators, "adjacency"),
-        fails_on=case("one class of message passing", walks, rounds, "wl"), holds_on=ten,
+        on=(runs.walks[kind], operators, "adjacency"),
+        fails_on=case("one class of message passing", runs.walks[kind], rounds, "wl"),
+        holds_on=planted[kind],
         note=lambda walks, *_: f"Numbers of walks: {walks[0]}..{walks[-1]}.", partner=partner,
     )  # fmt: skip
 
@@ -211,7 +215,7 @@ def most_merged(trees: dict[str, np.ndarray], operator: str) -> Measured:
     return exact(np.bincount(np.unique(trees[operator], return_inverse=True)[1]).max())
 
 
-own = case("a class for every tree", runs.ternary_trees, "each its own")
+own = case("as many roots with a feature each", runs.ternary_trees, "roots")
 fewest = tree_counts.balanced_tree_bound(2)
 study.claim(
     "equivariant-printed",
@@ -232,14 +236,18 @@ study.claim(
     holds_on=case("powers of A", runs.ternary_trees, "adjacency"),
     partner="equivariant-printed",
 )  # fmt: skip
+forward = runs.walks["forward"]
 study.claim(
     "equivariant-walks-printed",
     "Read literally, walks take every value 0..m^(k-1) within a class of any equivariant operator, "
     "message passing of three rounds for one.",
     chen2025("Prop. A.3"), values_in_a_class, at_least(10, "printed"),
     on=(forward, rounds, "wl"),
-    fails_on=case("all walks, turning back too", runs.walks["all"], rounds, "wl"), holds_on=ten,
-    partner="equivariant-walks-linear",
+    fails_on=case(
+        "numbers 0..9 in trees whose roots have a feature each",
+        runs.walks["numbers"], runs.walk_classes["roots"], "wl",
+    ),
+    holds_on=planted["forward"], partner="equivariant-walks-linear",
 )  # fmt: skip
 study.claim(
     "equivariant-walks-linear",
@@ -247,6 +255,6 @@ study.claim(
     "which are linear in the features.",
     chen2025("Prop. A.3, for operators that are linear"), values_in_a_class,
     at_least(10, "printed"), on=(forward, operators, "ppr"),
-    fails_on=case("one class of message passing", forward, rounds, "wl"), holds_on=ten,
-    partner="equivariant-walks-printed",
+    fails_on=case("one class of message passing", forward, rounds, "wl"),
+    holds_on=planted["forward"], partner="equivariant-walks-printed",
 )  # fmt: skip

@@ -12,8 +12,8 @@ import numpy as np
 
 from dynascope.core.sources import chen2025
 from dynascope.core.spec import Spec
-from dynascope.graphs import Graph, partitions, tree_counts, union
-from dynascope.graphs.trees import full_tree, level_slices, walk_counting_family
+from dynascope.graphs import Graph, from_edges, partitions, tree_counts, union
+from dynascope.graphs.trees import full_tree, walk_counting_family
 from dynascope.graphs.walks import count_non_backtracking_walks, count_walks
 from dynascope.studies.study import Study
 
@@ -137,14 +137,18 @@ def _root_classes(members: Members, depth: int, families: Iterable[str]) -> dict
     return {family: found[-1][roots] for family, found in rows.items()}
 
 
+def _roots(tree: Graph, number: int) -> Members:
+    """Copies of a tree whose roots carry a feature each: every family tells them apart."""
+    return [(tree, np.concatenate([[k], np.zeros(tree.nodes - 1, int)])) for k in range(number)]
+
+
 @study.compute(seconds=lambda s: 0.1)
 def binary_trees(s: Settings) -> dict[str, np.ndarray]:
-    """Classes at the root of all 2^7 labelled binary trees of depth 2, and their zeros by level."""
+    """Classes at the root of all 2^7 labelled binary trees of depth 2, and of 30 roots."""
     tree = full_tree(2, 2)
     members = [(tree, np.array(bits)) for bits in product((0, 1), repeat=tree.nodes)]
     found = _root_classes(members, 2, ("wl", "adjacency"))
-    zeros = np.array([[(c[level] == 0).sum() for level in level_slices(2, 2)] for _, c in members])
-    return found | {"zeros": zeros @ [100, 10, 1]}  # up to 1, 2 and 4
+    return found | {"roots": _root_classes(_roots(tree, 30), 2, ("adjacency",))["adjacency"]}
 
 
 @study.compute(seconds=lambda s: 0.2)
@@ -156,7 +160,7 @@ def ternary_trees(s: Settings) -> dict[str, np.ndarray]:
         leaves = [x for _, zeros in three for x in [0] * zeros + [1] * (3 - zeros)]
         members.append((tree, np.array([root, *(colour for colour, _ in three), *leaves])))
     found = _root_classes(members, 2, ("wl", *FIXED))
-    return found | {"each its own": np.arange(len(members))}
+    return found | {"roots": _root_classes(_roots(tree, len(members)), 2, ("wl",))["wl"]}
 
 
 def _walk_classes(members: Members) -> dict[str, np.ndarray]:
@@ -165,26 +169,48 @@ def _walk_classes(members: Members) -> dict[str, np.ndarray]:
 
 @study.compute(seconds=lambda s: 0.2)
 def walk_classes(s: Settings) -> dict[str, dict[str, np.ndarray]]:
-    """Classes at the root of the trees of Prop. 2.7, and of as many copies of the first."""
+    """Classes at the root of the trees of Prop. 2.7, of as many copies of the first, and of roots.
+
+    "one" is a class that all are put into, whatever a family says.
+    """
     members = list(walk_counting_family(s.branching, PATTERN))
     copies = [members[0]] * len(members)
-    found, same = (_walk_classes(trees) for trees in (members, copies))
+    roots = _roots(members[0][0], len(members))
+    found, same, apart = (_walk_classes(trees) for trees in (members, copies, roots))
     return {
         "operators": {f: found[f] for f in FIXED},
         "rounds": {"wl": found["wl"]},
         "copies": {f: same[f] for f in FIXED},
+        "roots": apart,
+        "one": {"planted": np.zeros(len(members), int)},
     }
+
+
+def _with_walks(number: int) -> tuple[Graph, np.ndarray]:
+    """A root, a 0, a 1 and so many 0 in a row: walks 0, 1, 0 without turning back."""
+    parents = np.array([0, 1, *[2] * number])
+    edges = np.stack([parents, np.arange(1, number + 3)], 1)
+    return from_edges(edges), np.array([2, 0, 1, *[0] * number])
 
 
 @study.compute(seconds=lambda s: 0.1)
 def walks(s: Settings) -> dict[str, np.ndarray]:
     """Numbers of walks of the pattern's colours in those trees, all and without turning back.
 
-    The planted ones are 0..m^(k-1).
+    Those counted in planted trees are 0..m^(k-1): the walk that turns back is one more.
     """
     members = list(walk_counting_family(s.branching, PATTERN))
-    kinds = {"all": count_walks, "forward": count_non_backtracking_walks}
+    numbers = range(len(members))
+    none = (full_tree(1, 1), np.zeros(2, int))
+    planted = [_with_walks(n) for n in numbers]
+
+    def counted(count: Callable[..., np.ndarray], trees: Members) -> np.ndarray:
+        return np.array([int(count(tree, colours, PATTERN)[0]) for tree, colours in trees])
+
     return {
-        kind: np.array([int(count(tree, colours, PATTERN)[0]) for tree, colours in members])
-        for kind, count in kinds.items()
-    } | {"planted": np.arange(len(members))}
+        "all": counted(count_walks, members),
+        "forward": counted(count_non_backtracking_walks, members),
+        "all, planted": counted(count_walks, [none, *planted[:-1]]),
+        "forward, planted": counted(count_non_backtracking_walks, planted),
+        "numbers": np.array(numbers),
+    }
