@@ -96,8 +96,8 @@ class Training(NamedTuple):
 
     @property
     def diverged(self) -> bool:
-        """Whether descent left finite numbers."""
-        return not np.isfinite(self.kernels).all()
+        """Whether descent left finite numbers: dead ReLUs may keep a kernel finite."""
+        return not all(np.isfinite(seen).all() for seen in self)
 
     @property
     def drift(self) -> np.ndarray:
