@@ -21,8 +21,11 @@ from dynascope.studies.diffusion.concept_paths import (
     planted,
     planted_curve,
     rises,
+    second_descent,
     slow_down,
     speeds,
+    transient_bend,
+    unreadable_ends,
 )
 from dynascope.studies.study import studies
 
@@ -95,6 +98,13 @@ def test_a_network_whose_last_pictures_cannot_be_read_has_an_order_and_no_end():
     assert np.allclose(log_ratios(cut), log_ratios(good))
     for measure in (bends, rises):
         assert np.isnan(measure(cut)[0]) and np.allclose(measure(cut)[1:], measure(good)[1:])
+    for measure in (transient_bend, second_descent):
+        rest = measure(good._replace(concepts=good.concepts[1:], readable=good.readable[1:]))
+        assert measure(cut).value == pytest.approx(rest.value, abs=1e-12)
+        assert measure(cut).n == rest.n == len(concepts) - 1
+    assert unreadable_ends(cut).endswith(f"1 of {len(concepts)} seeds.") and not unreadable_ends(
+        good
+    )
     assert arrivals(cut).value is None or np.isnan(arrivals(cut).value)
 
 

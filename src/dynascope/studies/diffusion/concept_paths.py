@@ -105,16 +105,19 @@ def log_ratios(paths: Paths) -> np.ndarray:
     return np.where(unknown, np.nan, np.log(found[:, 1] / found[:, 0]))
 
 
+def over_seeds(values: np.ndarray) -> Measured:
+    """Mean over the seeds that have a value."""
+    return average(values[np.isfinite(values)])
+
+
 def order(paths: Paths) -> Measured:
     """Mean log ratio of the steps at which concepts are learned, over seeds with an order."""
-    ratios = log_ratios(paths)
-    return average(ratios[np.isfinite(ratios)])
+    return over_seeds(log_ratios(paths))
 
 
 def flip(weak: Paths, strong: Paths) -> Measured:
     """How much the log ratio grows from one strength to another, mean over seeds with an order."""
-    difference = log_ratios(strong) - log_ratios(weak)
-    return average(difference[np.isfinite(difference)])
+    return over_seeds(log_ratios(strong) - log_ratios(weak))
 
 
 def bends(paths: Paths) -> np.ndarray:
@@ -125,8 +128,8 @@ def bends(paths: Paths) -> np.ndarray:
 
 
 def transient_bend(paths: Paths) -> Measured:
-    """Mean over seeds of how far the path bends to the first concept and comes back."""
-    return average(bends(paths))
+    """Mean bend to the first concept and back, over seeds that can be read to the end."""
+    return over_seeds(bends(paths))
 
 
 def errors(paths: Paths) -> np.ndarray:
@@ -151,8 +154,23 @@ def rises(paths: Paths) -> np.ndarray:
 
 
 def second_descent(paths: Paths) -> Measured:
-    """Mean over seeds of the concept error's largest rise between two descents."""
-    return average(rises(paths))
+    """Mean rise of the concept error between two descents, over seeds readable to the end."""
+    return over_seeds(rises(paths))
+
+
+def unreadable_ends(paths: Paths) -> str:
+    """How many seeds cannot be read at the end, in words.
+
+    Example:
+        >>> unreadable_ends(Paths(np.arange(1.0, 4), np.ones((2, 3, 2)), np.eye(2, 3)))
+        'Too few pictures can be read at the last checkpoint in 2 of 2 seeds.'
+    """
+    gone = np.isnan(paths.smooth()[:, -1]).any(-1)
+    if not gone.any():
+        return ""
+    return (
+        f"Too few pictures can be read at the last checkpoint in {gone.sum()} of {gone.size} seeds."
+    )
 
 
 def speeds(paths: Paths) -> np.ndarray:
@@ -177,11 +195,14 @@ def slow_down(paths: Paths) -> Measured:
             continue
         t = steps[start:][later] / paths.steps[-1]
         found.append(np.polyfit(t, np.log(speed[start:][later]), 1)[0])
-    return average(np.array(found))
+    return over_seeds(np.array(found))
 
 
 def arrivals(paths: Paths) -> Measured:
-    """Mean over seeds of the smaller coordinate over the last three checkpoints."""
+    """Mean over all seeds of the smaller coordinate over the last three checkpoints.
+
+    NaN where the end of one cannot be read: nobody knows whether it arrived.
+    """
     return average(paths.concepts[:, -3:].mean(1).min(-1))
 
 

@@ -17,6 +17,7 @@ from dynascope.studies.diffusion.concept_paths import (
     second_descent,
     slow_down,
     transient_bend,
+    unreadable_ends,
 )
 from dynascope.studies.measures import average, share
 from dynascope.studies.nodes import case
@@ -64,6 +65,7 @@ for name, paths, concept in (
         yang2025("Fig. 6, section 5"), transient_bend, at_least(BEND, "ours"), on=paths,
         fails_on=case("planted paths along the diagonal", written["together"]),
         holds_on=case("planted paths with the first concept first", written["first leads"]),
+        note=unreadable_ends,
     )  # fmt: skip
     study.claim(
         f"arrives-{name}",
@@ -72,6 +74,7 @@ for name, paths, concept in (
         yang2025("section 5"), arrivals, at_least(0.8, "ours"), on=paths,
         fails_on=case("planted paths that never get there", written["never"]),
         holds_on=case("planted paths that arrive", written["first leads"]),
+        note=unreadable_ends,
     )  # fmt: skip
     study.claim(
         f"second-descent-{name}",
@@ -82,6 +85,7 @@ for name, paths, concept in (
         fails_on=case("planted paths whose error only falls", written["first leads"]),
         holds_on=case("planted paths in which the second concept falls back by 0.8",
                       written["swing"]),
+        note=unreadable_ends,
     )  # fmt: skip
     study.claim(
         f"slows-down-{name}",
@@ -90,6 +94,7 @@ for name, paths, concept in (
         (yang2025("Fig. 6, section 5"), yang2024("Fig. 5")), slow_down, at_most(-1.0, "ours"),
         on=paths, fails_on=case("planted paths of constant speed", written["steady"]),
         holds_on=case("planted paths that slow down exponentially", written["exponential"]),
+        note=unreadable_ends,
     )  # fmt: skip
 
 
