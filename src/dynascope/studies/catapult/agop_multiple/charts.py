@@ -74,9 +74,9 @@ def heat_maps(s: Settings, found: dict[str, np.ndarray]) -> Chart:
         part = values[:SHOWN, :SHOWN]
         low, high = float(values.min()), float(values.max())
         axis = np.arange(1, len(part) + 1)
-        heat = Heat(axis, axis[::-1], (part - low) / (high - low), "share of the largest")
+        heat = Heat(axis, axis, (part - low) / (high - low), "share of the largest")
         title = name if name in ("target", "near zero") else f"{name} raises"
-        panels.append(Panel((heat,), title, "input", "input", equal=True))
+        panels.append(Panel((heat,), title, "input", "input", equal=True, matrix=True))
     return Chart(
         "agop-maps", "Which inputs the network uses: AGOP of x1 x2, first ten inputs",
         "The target uses the first two inputs alone. Look for the grey outside of their diagonal "

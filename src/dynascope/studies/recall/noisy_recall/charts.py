@@ -98,7 +98,8 @@ def _heat(name: str, title: str, maps: Maps) -> Chart:
     axis = np.arange(maps.values.shape[-1])
 
     def panel(title: str, values: np.ndarray) -> Panel:
-        return Panel((Heat(axis, axis, values[0], "", True),), title, "output j", "input i")
+        heat = Heat(axis, axis, values[0], "", True)
+        return Panel((heat,), title, "output j", "input i", matrix=True)
 
     return Chart(
         name, title,

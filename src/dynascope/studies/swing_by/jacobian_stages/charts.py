@@ -192,5 +192,5 @@ def kinds(s: Settings) -> Chart:
         f"3 concepts in 5 dimensions: {major} major, {minor} minor and {irrelevant} irrelevant "
         "entries. A minor entry of two concepts belongs to two groups, one at the rim to a single "
         "one.",
-        (Panel((heat,), "Entries w_ij, rows from below", "j", "i"),),
+        (Panel((heat,), "Entries w_ij", "j", "i", matrix=True),),
     )  # fmt: skip
