@@ -47,6 +47,16 @@ class Paths(NamedTuple):
                 found[seed, :first] = found[seed, first]
         return found
 
+    def to_the_end(self) -> np.ndarray:
+        """Which seeds can be read at the last checkpoint, (seed,); all where none can."""
+        read = np.isfinite(self.smooth()[:, -1]).all(-1)
+        return read | ~read.any()
+
+    def shown(self) -> Paths:
+        """The seeds that can be read to the end."""
+        kept = self.to_the_end()
+        return self._replace(concepts=self.concepts[kept], readable=self.readable[kept])
+
     def counts(self, seed: int) -> np.ndarray:
         """The checkpoints with enough readable samples."""
         return np.flatnonzero(self.readable[seed] >= LEAST_READABLE)

@@ -17,8 +17,8 @@ from dynascope.studies.diffusion.concept_paths import (
 
 
 def mean_path(paths: Paths, label: str, group: int) -> Path:
-    """The smoothed path, mean over seeds."""
-    mean = paths.smooth().mean(0)
+    """The smoothed path, mean over seeds that can be read to the end."""
+    mean = paths.shown().smooth().mean(0)
     return Path(mean[:, 0], mean[:, 1], label=label, group=group)
 
 
@@ -32,7 +32,7 @@ def clusters() -> tuple[Mark, ...]:
 
 def swing_mark(paths: Paths, group: int) -> Points:
     """Where the mean path is farthest ahead in one concept."""
-    mean = paths.smooth().mean(0)
+    mean = paths.shown().smooth().mean(0)
     lead = mean[:, 0] - mean[:, 1]
     at = int(np.nan_to_num(np.abs(lead)).argmax())  # NaN where a seed cannot be read
     return Points([mean[at, 0]], [mean[at, 1]], f"lead {abs(lead[at]):.2f}", group=group)
@@ -48,7 +48,8 @@ def band(x: np.ndarray, values: np.ndarray, label: str, group: int) -> Line:
 def error_panel(found: dict[str, Paths]) -> Panel:
     """The concept error against the step, by name."""
     marks = tuple(
-        band(paths.steps, errors(paths), name, i) for i, (name, paths) in enumerate(found.items())
+        band(paths.steps, errors(paths.shown()), name, i)
+        for i, (name, paths) in enumerate(found.items())
     )
     return Panel(marks, "Concept error", "step", "mean of (C - 1)^2", x_scale="log")
 
@@ -57,7 +58,7 @@ def speed_panel(found: dict[str, Paths]) -> Panel:
     """The speed of the mean path against the step, by name."""
     marks = []
     for i, (name, paths) in enumerate(found.items()):
-        speed = speeds(paths).mean(0)
+        speed = speeds(paths.shown()).mean(0)
         marks.append(Line(paths.steps, np.where(speed > 1e-6, speed, np.nan), name, group=i))
     return Panel(tuple(marks), "Speed in the plane", "step", "|dC / d step|", y_scale="log")
 

@@ -53,9 +53,9 @@ def plane(s: Settings, sheets: dict[float, Sheets]) -> Chart:
     panel = Panel(tuple(marks), "", "blue", "small", equal=True)
     return Chart(
         "plane", "What is generated when a small blue disc is asked for",
-        "Shares of readable pictures that are blue and small, mean over seeds, along training. "
-        "A strong colour bends the path to big blue discs, a weak one to small red ones; a point "
-        "marks the largest lead.", (panel,),
+        "Shares of readable pictures that are blue and small, along training, mean over the seeds "
+        "that can be read to the end. A strong colour bends the path to big blue discs, a weak one "
+        "to small red ones; a point marks the largest lead.", (panel,),
     )  # fmt: skip
 
 
@@ -66,8 +66,9 @@ def curves(s: Settings, sheets: dict[float, Sheets]) -> Chart:
     return Chart(
         "curves", "Error and speed along training",
         "The concept error is 1 where neither concept is there and 0 at the target. A second "
-        "descent would be a rise in between. Bands are one standard error over seeds; the speed "
-        "is on a log axis, where an exponential slow-down is a straight line.",
+        "descent would be a rise in between. Bands are one standard error over the seeds that can "
+        "be read to the end; the speed is on a log axis, where an exponential slow-down is a "
+        "straight line.",
         (drawing.error_panel(paths), drawing.speed_panel(paths)),
     )  # fmt: skip
 
@@ -144,7 +145,9 @@ def witnesses(
     agreement = np.concatenate([c.agreement for c in classified.values()]).mean()
     strong = sheets[s.colours[-1]]
     right = (
-        drawing.band(strong.steps, strong.together, f"colour {s.colours[-1]:g}", 0),
+        drawing.band(
+            strong.steps, strong.together[strong.paths.to_the_end()], f"colour {s.colours[-1]:g}", 0
+        ),
         Line(control.steps, control.together.mean(0), "conditions shuffled", "control"),
     )
     return Chart(
