@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from dynascope.runtime.cores import spare_threads
+
 __version__ = "0.2.0"
 
 _PACKAGES = (
@@ -28,6 +30,8 @@ _VERBS = {
     "load_model": "dynascope.language",
     "watch": "dynascope.watching",
 }
+
+spare_threads()
 
 __all__ = [*_PACKAGES, *_VERBS]
 

@@ -147,7 +147,7 @@ def test_batches_and_noise_are_the_seeds_own_and_survive_a_kill(monkeypatch, nam
 
 
 def test_a_kill_changes_nothing_where_no_probe_measures_the_loss(monkeypatch):
-    """There the engine looks at the loss itself, to see whether the lane diverged."""
+    """There the engine looks at the loss of a batch itself, to see whether the lane diverged."""
     rule = dynamics.SGD(30.0, 8, "shuffled")
     options = {"probes": [probes.InputJacobian()], "record": record.Evenly(9)}
     whole = batch_run(rule, **options)

@@ -23,7 +23,7 @@ from dynascope.engine.following import at_rate, first_rate, followed, next_rate
 from dynascope.engine.keeping import better, none_yet
 from dynascope.engine.lane_state import Lane, data_of
 from dynascope.engine.measuring import measure_all, overflows
-from dynascope.engine.objective import Data, objective, promotion
+from dynascope.engine.objective import Data, objective, one_batch, promotion
 from dynascope.engine.observing import observers, observing
 from dynascope.engine.stopping import not_yet, watch
 from dynascope.probes.base import Snapshot
@@ -84,9 +84,7 @@ def build(setup: Setup, dtype: str) -> Functions:
         spec, network = pieces(values)
         data = data_of(lane, shared)
         goal = objective(spec, network, dtype, data, jnp.uint32(0))
-        size = spec.dynamics.samples_per_step
-        batch = data.samples if size is None else jax.tree.map(lambda a: a[:size], data.samples)
-        return jax.grad(goal.loss)(lane.state.params, batch)
+        return jax.grad(goal.loss)(lane.state.params, one_batch(spec, data.samples))
 
     def advance(
         values: dict[str, jax.Array],
@@ -137,8 +135,11 @@ def build(setup: Setup, dtype: str) -> Functions:
                 best = better(spec.best, seen, target, state.params, best)
                 shown = seen | (rate.rows if rate else {})
                 buffer = jax.tree.map(lambda b, v: b.at[row].set(v), buffer, shown)
-                # Finite parameters may have a loss beyond all numbers.
-                left = overflows(spec, seen, lambda: goal.loss(state.params, goal.samples))
+                # Finite parameters may have a loss beyond all numbers. A rule that moves by
+                # batches never sees all samples, and may have far too many to look at here.
+                left = overflows(
+                    spec, seen, lambda: goal.loss(state.params, one_batch(spec, goal.samples))
+                )
                 beyond = (diverged == NEVER) & left
                 return jnp.where(beyond, target, diverged), memory, stopping, best, buffer
 

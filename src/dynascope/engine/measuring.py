@@ -37,8 +37,9 @@ def measure_all(
 def overflows(spec: Setup, seen: dict[str, jax.Array], loss: Callable[[], jax.Array]) -> jax.Array:
     """Whether a lane has left the numbers although its parameters are finite.
 
-    A loss is not finite: a measured one, or the training loss, which is worked out where no
-    probe measures it. Or a measurement is infinite that a probe does not call `undefined`.
+    A loss is not finite: a measured one, or that of as many samples as a step sees, which is
+    worked out where no probe measures the training loss. Or a measurement is infinite that a
+    probe does not call `undefined`.
     """
     known = [(p, p.quantity.name) for p in spec.probes if p.quantity]
     losses = [seen[p.stored_as] for p, name in known if name.endswith("loss")]

@@ -35,6 +35,12 @@ def objective(spec: Setup, network: Any, dtype: str, data: Data, seed: jax.Array
     return Objective(loss, data.samples, key_for(seed, "batch"), fresh, noise)
 
 
+def one_batch(spec: Setup, samples: Any) -> Any:
+    """As many samples as one step sees: the first ones."""
+    size = spec.dynamics.samples_per_step
+    return samples if size is None else jax.tree.map(lambda a: a[:size], samples)
+
+
 def promotion(task: Any) -> Any:
     """Strict for our own tasks, standard for anybody else's."""
     ours = type(task).__module__.startswith("dynascope.")

@@ -26,8 +26,18 @@ def use_all_cores() -> None:
     if "jax" not in sys.modules and FLAG not in flags:
         devices = power_of_two(cores())
         os.environ["XLA_FLAGS"] = f"{flags} {FLAG}={devices}".strip()
-        # Threads to spare: see `dynascope.engine.program.usable_devices`.
-        os.environ.setdefault("NPROC", str(2 * devices))
+
+
+def spare_threads() -> None:
+    """Ask XLA for two threads a core, unless its threads are there or somebody else has asked.
+
+    With as many threads as cores XLA can stand still: on two, in vision transformers whose loss
+    is worked out on a few pictures; see also `dynascope.engine.program.usable_devices`. NPROC is
+    what XLA takes their number from when jax first computes.
+    """
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is None or not bridge.backends_are_initialized():
+        os.environ.setdefault("NPROC", str(2 * cores()))
 
 
 def power_of_two(count: int) -> int:
