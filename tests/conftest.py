@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 # One study per phenomenon runs in `make test`; all of them in `make test-all`.
-QUICK_STUDIES = ("swing-by", "quartic-orbits", "quadratic-map", "polyak", "graph-pairs",
-                 "noise-avoidance")  # fmt: skip
+QUICK_STUDIES = ("swing-by", "quartic-orbits", "quadratic-map", "linearity-width", "graph-pairs",
+                 "noise-avoidance", "rank-full-head", "vector-diffusion")  # fmt: skip
 NEAR = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
