@@ -60,10 +60,10 @@ def test_every_model_keeps_the_contract(cls):
     """Any leading axes, jit and vmap agree, and the matrix is the function."""
     with precision("float64"):
         network, outputs = built(cls)
-        params = network.init(jax.random.key(0))
+        params = jax.jit(network.init)(jax.random.key(0))
         inputs = 64 if cls in SMALL_PICTURES else 3
         x = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, inputs)))
-        y = network.apply(params, x)
+        y = jax.jit(network.apply)(params, x)  # without jit every operation is compiled alone
         assert y.shape == (2, 5, outputs)
         rows = jax.jit(jax.vmap(jax.vmap(lambda v: network.apply(params, v))))(x)
         assert np.allclose(y, rows, rtol=1e-12, atol=1e-14)
@@ -71,7 +71,7 @@ def test_every_model_keeps_the_contract(cls):
             w, offset = network.matrix(params)
             dense = x @ w.T + (0.0 if offset is None else offset)
             assert np.allclose(y, dense, rtol=1e-10, atol=1e-14)
-    assert network.init(jax.random.key(0)) is not None
+    assert jax.jit(network.init)(jax.random.key(0)) is not None
 
 
 @pytest.mark.slow

@@ -3,7 +3,8 @@
 A detector is a function, method or property that a claim's measuring function, or a finding
 behind it, calls to tell something about a run, a graph or a text: those of the packages in
 `TELLING`, and the phenomenon's own. What is asked of settings alone tells nothing about a run, and
-a theory is what is claimed, not what tells whether it is so.
+a theory is what is claimed, not what tells whether it is so, and the networks of `BUILDING` are
+what is measured.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dynascope.runner.computing import _Allowed
 from dynascope.studies.nodes import Function, reach
 
 TELLING = tuple(f"dynascope.{p}" for p in ("probes", "graphs", "instruments", "language"))
+BUILDING = "dynascope.instruments.network.padded"
 
 
 def detectors(study, kept):
@@ -47,7 +49,8 @@ def _walk(function, own, methods, known, seen):
             continue
         seen.add(found)
         for named in _named(found, methods):
-            told = [f for f in _functions(named) if f.__module__.startswith((own, *TELLING))]
+            places = [(f, f.__module__) for f in _functions(named)]
+            told = [f for f, m in places if m.startswith((own, *TELLING)) and m != BUILDING]
             # What is made inside a function is bound nowhere: it is walked, not replaced.
             known.update(dict.fromkeys(f for f in told if "<locals>" not in f.__qualname__))
             for one in told:

@@ -4,7 +4,8 @@ Each detector (`detectors.py`) is replaced by one that returns zeros, or ones, o
 wherever it is bound; runs and long computations (see `kept`) stay as they are, so that a study
 that the contract has run in the same session is judged anew in seconds. A claim rests on a
 detector if its own case calls it and zeros or ones in its place change the number that is
-measured. A claim that does not apply at smoke scale is put to its controls.
+measured. A claim that does not apply at smoke scale is put to its controls. All of it is slow: every
+study is judged twice for each of its detectors.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dynascope.studies.nodes import Computation, Missing, Node, RunNode
 
 from .detectors import constant, detectors, replaced, tells_nothing
 
+pytestmark = pytest.mark.slow
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
 
 
@@ -143,7 +145,8 @@ def test_nothing_is_decided_by_a_constant(study, outcomes, monkeypatch, tmp_path
     if not found:
         pytest.skip("its claims measure runs by themselves: there is nothing to replace")
     intact = Intact(study, outcomes(study.name).store, tmp_path, monkeypatch)
-    assert not [w for d in found for w in decided(intact, d, monkeypatch)]
+    wrong = [w for d in found for w in decided(intact, d, monkeypatch)]
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 def decided(intact, detector, monkeypatch):

@@ -63,6 +63,7 @@ def begin():
     return [start_of(SMALL, seed) for seed in (0, 1)]
 
 
+@pytest.mark.slow
 def test_the_linear_curve_is_that_of_a_trained_linear_model(begin):
     multiples = (0.5, 0.9, 1.3)
     rates = np.array([[r * b.critical for b in begin] for r in multiples])
@@ -82,6 +83,7 @@ def test_the_linear_curve_is_that_of_a_trained_linear_model(begin):
     assert np.allclose(engine.accuracy, closed.accuracy, atol=1 / 40 + 1e-9)
 
 
+@pytest.mark.slow
 def test_the_measured_critical_rate_is_the_probes_own(begin):
     network = SMALL.model.build(64, 1)
     x, y = SMALL.task.samples(key_for(1, "data"))
@@ -107,6 +109,7 @@ def _tanh_kernel(x):
     return np.array([[entry(i, j) for j in range(len(x))] for i in range(len(x))])
 
 
+@pytest.mark.slow
 def test_where_there_is_no_closed_form_a_wide_network_is_drawn():
     x = np.random.default_rng(0).normal(size=(4, 12)).astype("float32")
     drawn = wide_kernel(models.MLP(2, 8, "tanh"), x, 0)
@@ -328,6 +331,7 @@ def _experiments(tmp_path, settings):
     return values.experiments(node)
 
 
+@pytest.mark.slow
 def test_batches_train_a_linear_model_of_their_own(tmp_path):
     # The panel has no data set that may be missing, so that it can be had everywhere.
     settings = replace(
@@ -341,6 +345,7 @@ def test_batches_train_a_linear_model_of_their_own(tmp_path):
     assert [e.seeds for e in more.values()] == [(100,), (101,), (102,)] * 3
 
 
+@pytest.mark.slow
 def test_seeds_of_a_narrow_network_have_rates_of_their_own(begin, tmp_path):
     assert groups(SMALL, (0, 1)) == [(0,), (1,)]
     for seed, start in enumerate(begin):

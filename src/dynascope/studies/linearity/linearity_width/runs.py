@@ -11,6 +11,7 @@ import numpy as np
 
 from dynascope.core.sources import zhu2024
 from dynascope.core.spec import Spec
+from dynascope.instruments.network.measuring import Training
 from dynascope.studies.linearity.architectures import ARCHITECTURES
 from dynascope.studies.linearity.linearity_width import family, images
 from dynascope.studies.linearity.linearity_width.family import (
@@ -169,12 +170,17 @@ def other_curves(s: Settings, curves: dict[tuple[int, int], Curve]) -> dict[str,
 
 
 def _planted(norms: float, gaps: float, drift: float) -> Family:
-    """Networks whose numbers are powers of m, to one percent from seed to seed."""
+    """Networks whose numbers are powers of m, to one percent from seed to seed.
+
+    The change of the kernel is read from two kernels, as that of a run is.
+    """
     seen = {}
     for m, seed in product((4, 16, 64, 256), range(8)):
         near = 1 + 0.01 * (-1) ** seed
         first, second = (np.full(len(RADII), near * float(m) ** p) for p in (norms, gaps))
-        seen[m, seed] = Seen(m, first, second, near * m**drift, 0.0, True)
+        kernels = np.multiply.outer([1.0, 1 + near * m**drift], np.eye(2))
+        change = Training(kernels, np.ones(2), np.ones(2), np.ones(2)).drift[-1]
+        seen[m, seed] = Seen(m, first, second, float(change), 0.0, True)
     return family.collect(seen)
 
 

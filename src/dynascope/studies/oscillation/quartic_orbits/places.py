@@ -55,7 +55,9 @@ PLACES = {
     "printed": lambda: roots_of_printed(RATES),
     "lower": lambda: orbit(FEW, slice(1)),
     "beside": lambda: orbit(FEW, slice(1), 1.01),
-    "edge and superstable": lambda: np.array([(1.0, 1.0), *turning([quartic.SUPERSTABLE])]),
+    "edge and superstable": lambda: np.array([
+        (1.0, 1.0), *orbit(np.array([quartic.SUPERSTABLE]))
+    ]),
     "turning": lambda: turning(INSIDE),
     "turning, beyond": lambda: turning(np.linspace(1.13, 1.23, 20)),
     "low": lambda: np.array([(k, 0.1) for k in INSIDE]),
