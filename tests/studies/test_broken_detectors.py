@@ -4,8 +4,8 @@ Each detector (`detectors.py`) is replaced by one that returns zeros, or ones, o
 wherever it is bound; runs and long computations (see `kept`) stay as they are, so that a study
 that the contract has run in the same session is judged anew in seconds. A claim rests on a
 detector if its own case calls it and zeros or ones in its place change the number that is
-measured. A claim that does not apply at smoke scale is put to its controls. All of it is slow: every
-study is judged twice for each of its detectors.
+measured. A claim that does not apply at smoke scale is put to its controls. All of it is slow:
+every study is judged twice for each of its detectors.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ for _name in ("rank-2", "rank-3", "rank-4", "pytorch"):
             f"{_name}-{_column}",
             f"Learning {_what}, {_words} strictly from each batch size to the next smaller one, "
             "in every seed.",
-            zhu2024(_place), ordered, in_all_seeds("printed"),
+            zhu2024(_place), ordered, in_all_seeds("ours"),
             on=(runs.tables[_name], _column, _rising), note=listed,
             fails_on=case("a planted table in the opposite order", runs.reversed_table,
                           _column, _rising),
