@@ -95,11 +95,6 @@ class Training(NamedTuple):
     distance: np.ndarray  # (records,) of the weights from the start
 
     @property
-    def diverged(self) -> bool:
-        """Whether descent left finite numbers: dead ReLUs may keep a kernel finite."""
-        return not all(np.isfinite(seen).all() for seen in self)
-
-    @property
     def drift(self) -> np.ndarray:
         """Largest |K_t - K_0| / |K_0| up to each record, in the spectral norm.
 

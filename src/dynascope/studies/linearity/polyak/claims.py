@@ -24,14 +24,15 @@ def keep_inequality(trained: Trained) -> Measured:
     """Share of runs with |grad L|^2 >= 2 lambda_min L at all records, to round-off.
 
     As a difference over lambda_max, for narrow networks may have a lambda_min that is rounding.
-    Runs that diverged are left out.
+    Runs that diverged are left out: dead ReLUs may keep a finite kernel while the loss is infinite.
     """
 
     def excess(run: Training) -> float:
         values = np.linalg.eigvalsh(run.kernels)
         return ((run.slope / (2 * run.loss) - values[:, 0]) / values[:, -1]).min().item()
 
-    runs = [run for row in trained.values() for run in row if not run.diverged]
+    every = [run for row in trained.values() for run in row]
+    runs = [r for r in every if all(np.isfinite(p).all() for p in (r.kernels, r.loss, r.slope))]
     return share(np.array([excess(run) >= -1e-9 for run in runs]))
 
 

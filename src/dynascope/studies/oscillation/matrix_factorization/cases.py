@@ -36,12 +36,19 @@ def targets(s: Settings, kind: str) -> Places:
     return [(x, y, x @ y + off * random.normal(size=(len(x), y.shape[1]))) for x, y in _factors(s)]
 
 
-@study.compute(each=lambda s: ("top", "random", "numbers"), reads=("seed",),
+def _diagonal() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Diagonal factors, the first entries the largest: along these they are numbers."""
+    return [
+        (np.diag([x, 0.4, 0.2]), np.diag([y, 0.1, 0.3])) for x in (1.0, 2.0) for y in (0.9, 1.7)
+    ]
+
+
+@study.compute(each=lambda s: ("top", "random", "diagonal"), reads=("seed",),
                seconds=lambda s: 0.1)  # fmt: skip
 def directions(s: Settings, kind: str) -> Places:
     """Minimisers with the top eigenvector of their Hessian, or with a random direction."""
     random, found = np.random.default_rng(s.seed + 6), []
-    for x, y in _numbers() if kind == "numbers" else _factors(s):
+    for x, y in _diagonal() if kind == "diagonal" else _factors(s):
         top = np.linalg.eigh(witnesses.hessian(x, y))[1][:, -1]
         found.append((x, y, random.normal(size=len(top)) if kind == "random" else top))
     return found

@@ -55,7 +55,8 @@ study.claim(
     "Along the top eigenvector 3 f3^2 - f2 f4 = 96 ||dX Y + X dY||^2 ||dX dY||^2 > 0.",
     chen2025("Thms. B.3, B.10"), with_printed_condition, in_all_seeds("printed"),
     on=cases.directions["top"], fails_on=case("random directions", cases.directions["random"]),
-    holds_on=case("numbers, for which it is an identity", cases.directions["numbers"]),
+    holds_on=case("diagonal factors, whose top direction has numbers alone, for which it is an "
+                  "identity", cases.directions["diagonal"]),
 )  # fmt: skip
 
 

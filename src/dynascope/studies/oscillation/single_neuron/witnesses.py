@@ -79,21 +79,25 @@ def gradients(s: Settings, d: int) -> Gradients:
 
 
 @study.compute(
-    gradients, each=lambda s, drawn: ("printed", "turned by 0.1"), reads=("seed",),
-    seconds=lambda s: 0.1,
+    gradients, each=lambda s, drawn: ("printed", "turned by 0.1", "at the teacher"),
+    reads=("seed",), seconds=lambda s: 0.1,
 )  # fmt: skip
 def said(s: Settings, drawn: dict[int, Gradients], kind: str) -> dict[int, np.ndarray]:
-    """The closed gradient at the same weights, and that of a teacher turned by 0.1 rad."""
-    turn = 0.0 if kind == "printed" else 0.1
-    return {d: closed(seen.w, turn) for d, seen in drawn.items()}
+    """The closed gradient at the same weights, for a teacher turned by 0.1 rad, and at w = u."""
+    turn = 0.1 if kind == "turned by 0.1" else 0.0
+    at = {d: np.eye(d)[0] if kind == "at the teacher" else seen.w for d, seen in drawn.items()}
+    return {d: closed(w, turn) for d, w in at.items()}
 
 
-@study.compute(gradients, each=lambda s, drawn: DIMENSIONS, reads=("seed",), seconds=lambda s: 0.1)
-def planted_gradients(s: Settings, drawn: dict[int, Gradients], d: int) -> Gradients:
-    """The closed gradient with noise of a known size."""
+@study.compute(each=lambda s: DIMENSIONS, reads=("seed",), seconds=lambda s: 0.1)
+def planted_gradients(s: Settings, d: int) -> Gradients:
+    """The gradient at w = u by hand, with noise: (v - 1) / d for v, and v times that along u.
+
+    There the error is (v - 1) x.u where x.u > 0, and half of the mean of (x.u)^2 is 1 / 2d.
+    """
     noise = 1e-3 * np.random.default_rng(s.seed).normal(size=(BATCHES, 1 + d))
-    parts = closed(drawn[d].w, 0.0) + noise
-    return Gradients(drawn[d].w, parts[:, 0], parts[:, 1:])
+    along = np.eye(d)[0]
+    return Gradients(along, -0.2 / d + noise[:, 0], -0.16 / d * along + noise[:, 1:])
 
 
 Spectra = list[tuple[np.ndarray, np.ndarray]]  # eigenvalues that are seen, and said, ascending
@@ -104,22 +108,19 @@ def printed_spectrum(v: float, d: int) -> np.ndarray:
     return np.array([0.0, *[v**2] * (d - 1), v**-2 + v**2]) / d
 
 
-@study.compute(each=lambda s: ("minimisers", "of another", "closed"), reads=(),
+@study.compute(each=lambda s: ("minimisers", "of another", "one dimension"), reads=(),
                seconds=lambda s: 0.1)  # fmt: skip
 def spectra(s: Settings, kind: str) -> Spectra:
     """Eigenvalues of differences of the gradient at minimisers, and the printed ones.
 
-    Those of "of another" are said for the flattest minimiser. Those of "closed" are of a
-    matrix written down: v^2 I in w, |w|^2 in v and 1 between them, all over d.
+    Those of "of another" are said for the flattest minimiser. In one dimension the loss is
+    (v w - 1)^2 / 2 for w > 0, whose eigenvalues at v w = 1 are 0 and v^2 + w^2.
     """
     found = []
-    for d in (2, 5, 20):
+    for d in (1,) if kind == "one dimension" else (2, 5, 20):
         for v in (0.7, 1.0, 1.6) if kind != "of another" else (1.6,):
             teacher = np.eye(d)[0]
             matrix = numerical_hessian(v, teacher / v, teacher)
-            if kind == "closed":
-                matrix = np.diag([v**-2, *[v**2] * d]) / d
-                matrix[0, 1] = matrix[1, 0] = 1 / d
             said = printed_spectrum(1.0 if kind == "of another" else v, d)
             found.append((np.linalg.eigvalsh(matrix), said))
     return found
@@ -131,6 +132,19 @@ def full(s: Settings, d: int) -> Neuron:
     drawn = np.random.default_rng(s.seed + d).normal(size=(2, d))
     teacher, w = (x / np.linalg.norm(x) for x in drawn)
     return full_descent(0.1, 0.1 * w, teacher, FIGURE, 100)
+
+
+@study.compute(each=lambda s: (2, 5, 20), reads=(), seconds=lambda s: 0.1)
+def at_rest(s: Settings, d: int) -> Neuron:
+    """Descents that begin at the flattest minimiser, below the edge: v = 1, w = u."""
+    return full_descent(1.0, np.eye(d)[0], np.eye(d)[0], 0.5, 100)
+
+
+@study.finding
+def resting(s: Settings) -> dict[int, Neuron]:
+    """The three numbers of a neuron that stays there: 1, 1 and 0."""
+    stays = Neuron(np.ones(101), np.ones(101), np.zeros(101))
+    return dict.fromkeys((2, 5, 20), stays)
 
 
 @study.compute(
