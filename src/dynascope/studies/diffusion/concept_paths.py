@@ -47,9 +47,13 @@ class Paths(NamedTuple):
                 found[seed, :first] = found[seed, first]
         return found
 
+    def readable_at_last(self) -> np.ndarray:
+        """Which seeds can be read at the last checkpoint, (seed,)."""
+        return np.isfinite(self.smooth()[:, -1]).all(-1)
+
     def to_the_end(self) -> np.ndarray:
-        """Which seeds can be read at the last checkpoint, (seed,); all where none can."""
-        read = np.isfinite(self.smooth()[:, -1]).all(-1)
+        """Which seeds are drawn, (seed,): those readable at last, or all where none is."""
+        read = self.readable_at_last()
         return read | ~read.any()
 
     def shown(self) -> Paths:
@@ -175,7 +179,7 @@ def unreadable_ends(paths: Paths) -> str:
         >>> unreadable_ends(Paths(np.arange(1.0, 4), np.ones((2, 3, 2)), np.eye(2, 3)))
         'Too few pictures can be read at the last checkpoint in 2 of 2 seeds.'
     """
-    gone = np.isnan(paths.smooth()[:, -1]).any(-1)
+    gone = ~paths.readable_at_last()
     if not gone.any():
         return ""
     return (
@@ -205,7 +209,7 @@ def slow_down(paths: Paths) -> Measured:
             continue
         t = steps[start:][later] / paths.steps[-1]
         found.append(np.polyfit(t, np.log(speed[start:][later]), 1)[0])
-    return over_seeds(np.array(found))
+    return average(np.array(found))
 
 
 def arrivals(paths: Paths) -> Measured:

@@ -187,7 +187,7 @@ def walk_classes(s: Settings) -> dict[str, dict[str, np.ndarray]]:
 
 
 def _with_walks(number: int) -> tuple[Graph, np.ndarray]:
-    """A root, a 0, a 1 and so many 0 in a row: walks 0, 1, 0 without turning back."""
+    """A root, below it a 0, below that a 1 with so many 0: as many walks 0, 1, 0 go on to them."""
     parents = np.array([0, 1, *[2] * number])
     edges = np.stack([parents, np.arange(1, number + 3)], 1)
     return from_edges(edges), np.array([2, 0, 1, *[0] * number])

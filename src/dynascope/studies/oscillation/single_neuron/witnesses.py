@@ -104,7 +104,12 @@ Spectra = list[tuple[np.ndarray, np.ndarray]]  # eigenvalues that are seen, and 
 
 
 def printed_spectrum(v: float, d: int) -> np.ndarray:
-    """(|w|^2 + v^2) / d, v^2 / d (d - 1 times) and 0 at the minimiser v w = u, ascending."""
+    """(|w|^2 + v^2) / d, v^2 / d (d - 1 times) and 0 at the minimiser v w = u, ascending.
+
+    Example:
+        >>> printed_spectrum(2.0, 1).tolist()  # of (v w - 1)^2 / 2: 0 and v^2 + w^2
+        [0.0, 4.25]
+    """
     return np.array([0.0, *[v**2] * (d - 1), v**-2 + v**2]) / d
 
 
