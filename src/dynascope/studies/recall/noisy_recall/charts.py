@@ -103,9 +103,9 @@ def _heat(name: str, title: str, maps: Maps) -> Chart:
 
     return Chart(
         name, title,
-        f"First seed; the noise is token {maps.generic}, triggers {maps.triggers}. Left: logits of the "
-        "last MLP for every input. Middle: logits through the last block's values. Right: which "
-        "token before is matched by which token that asks.",
+        f"First seed; the noise is token {maps.generic}, triggers {maps.triggers}. Left: logits of "
+        "the last MLP for every input. Middle: logits through the last block's values. Right: "
+        "which token before is matched by which token that asks.",
         (panel("Last MLP", maps.feed_forward), panel("Values", maps.values),
          panel("Match", maps.matching)),
     )  # fmt: skip
