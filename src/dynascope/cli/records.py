@@ -123,7 +123,7 @@ def show(record: options.Record, as_json: options.Json = False) -> None:
 
 
 def _verdicts(result: Any) -> None:
-    """A line for every claim, and the records behind them."""
+    """A line for every claim, why some are open, and the records behind them."""
     from dynascope.report.words import VERDICT_WORDS, expected_words, measured_words, summary
 
     rows = [
@@ -132,6 +132,10 @@ def _verdicts(result: Any) -> None:
         for c in result.claims
     ]  # fmt: skip
     table(("verdict", "claim", "measured", "expected", "quantity"), rows)
+    open_ = [c for c in result.claims if c.verdict in ("undecided", "not_applicable") and c.note]
+    if open_:
+        print()
+        table(("claim", "why it is open"), [(c.id.partition("/")[2], c.note) for c in open_])
     runs = printable(" ".join(result.runs)) or "none"
     print(f"\n{summary(result.claims)}\n\nruns: {runs}\n")
 

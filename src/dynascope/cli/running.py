@@ -145,7 +145,7 @@ def _forecast(job: _Job, name: str | None, source: str | None, as_json: bool) ->
 
 def _plain(outcome: Outcome) -> dict[str, Any]:
     result = outcome.result
-    claims = [{k: v for k, v in asdict(c).items() if k != "note"} for c in result.claims]
+    claims = [asdict(c) for c in result.claims]
     about = {"study": result.study, "scale": result.scale, "seconds": result.seconds}
     return {**about, "claims": claims, "record": outcome.record}
 

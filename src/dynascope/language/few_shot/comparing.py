@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
 
 
 class Paired(NamedTuple):
@@ -36,6 +35,8 @@ def paired(first: np.ndarray, second: np.ndarray, draws: int = 10_000, seed: int
         >>> round(paired(one, two).p_value, 5)  # 10 of 10 disagreements: 2 / 2^10
         0.00195
     """
+    from scipy.stats import binomtest  # slow to load
+
     first, second = np.asarray(first, bool), np.asarray(second, bool)
     gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
     p = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from scipy.stats import spearmanr
 
 from dynascope.core.randomness import key_for
 from dynascope.core.records import Measured
@@ -145,6 +144,8 @@ def rise(ranks: Ranks, product: str) -> Measured:
     Mean over all heads, at the first scale of the start. A curve whose minimum lies among its
     last records falls to the end: -1.
     """
+    from scipy.stats import spearmanr  # slow to load
+
     curves = ranks.of_change(product)[0, :, 1:].mean((-1, -2))  # (seed, time): 0 / 0 left out
     found = []
     for curve in curves:

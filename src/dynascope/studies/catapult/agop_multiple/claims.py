@@ -28,16 +28,15 @@ def listed(table: Table, *_: Any) -> str:
 
 
 def gain(table: Table, better: str, than: str, column: str, sign: float) -> Measured | Missing:
-    """How much better one row is than another, mean of the seeds' differences.
-
-    A lane that diverged gains nothing, whatever it had reached before.
-    """
+    """How much better one row is than another, mean over the seeds that diverged in neither."""
     if not {better, than} <= set(table.names):
         return Missing(f"rows {better} and {than} are not both here")
     new, old = (table.names.index(name) for name in (better, than))
     values = getattr(table, column)
     both = table.trained[new] & table.trained[old]
-    return average(np.where(both, sign * (values[new] - values[old]), -1.0))
+    if not both.any():
+        return Missing(f"every seed diverged with {better} or with {than} raises")
+    return average(sign * (values[new] - values[old])[both])
 
 
 for _k in (1, 2, 3):
@@ -75,11 +74,9 @@ study.claim(
 )  # fmt: skip
 
 
-def improves(table: Table, column: str, sign: float) -> Measured:
-    """How much better all raises are than none, mean over seeds; diverged lanes count as -1."""
-    found = gain(table, table.names[-1], table.names[0], column, sign)
-    assert isinstance(found, Measured)
-    return found
+def improves(table: Table, column: str, sign: float) -> Measured | Missing:
+    """How much better all raises are than none, mean over the seeds that diverged in neither."""
+    return gain(table, table.names[-1], table.names[0], column, sign)
 
 
 _SHOWN = {name: (*PANELS[name], "loss", runs.tables[name])
@@ -153,15 +150,19 @@ study.claim(
 
 
 def diverged(table: Table) -> Measured:
-    """Share of lanes with raises that diverged."""
+    """Share of seeds that diverged with some number of raises."""
     return share(~table.trained[1:].all(axis=0))
 
 
-study.claim(
-    "rank-3-raw-converges",
-    "With labels as they are, the printed rates of rank 3 converge: at most a tenth of the seeds "
-    "diverges.",
-    zhu2024("Fig. 4.8 b"), diverged, at_most(0.1, "ours"), on=runs.tables["rank-3-raw"],
-    fails_on=case("planted: every lane lost", runs.made["lost"]),
-    holds_on=case("planted gains", runs.many_seeds), note=listed,
-)  # fmt: skip
+for _name, _labels in (
+    ("rank-3", "labels of unit variance"), ("rank-3-raw", "labels as they are"),
+    ("rank-4", "labels of unit variance"),
+):  # fmt: skip
+    study.claim(
+        f"{_name}-converges",
+        f"With {_labels}, the printed rates of {_name[:6].replace('-', ' ')} converge: at most a "
+        "tenth of the seeds diverges.",
+        zhu2024(PANELS[_name][1]), diverged, at_most(0.1, "ours"), on=runs.tables[_name],
+        fails_on=case("planted: every lane lost", runs.made["lost"]),
+        holds_on=case("planted gains", runs.many_seeds), note=listed,
+    )  # fmt: skip

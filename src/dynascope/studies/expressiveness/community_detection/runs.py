@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import jax
 import numpy as np
-from scipy.stats import binom
 
 from dynascope.core.leaves import with_leaves
 from dynascope.core.randomness import key_for
@@ -147,6 +146,8 @@ def guessed(s: Settings) -> dict[str, np.ndarray]:
     "exactly" has coins that agree with the truth on B nodes, B at 2,000 even quantiles of the
     binomial.
     """
+    from scipy.stats import binom  # slow to load
+
     nodes, random = s.task.nodes, np.random.default_rng(0)
     right = binom.ppf((np.arange(2000) + 0.5) / 2000, nodes, 0.5)
     truth = np.repeat([0, 1], nodes // 2)

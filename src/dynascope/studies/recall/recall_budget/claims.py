@@ -1,7 +1,6 @@
 """Fig. 4.14: at a fixed number of parameters, fewer in MLPs means a higher loss of bigrams."""
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from dynascope.core.records import Measured
 from dynascope.core.sources import chen2025
@@ -12,6 +11,8 @@ from dynascope.studies.recall.recall_budget.runs import study
 
 def falls(losses: np.ndarray) -> Measured:
     """Rank correlation of loss and share of MLPs, mean over totals, for every seed."""
+    from scipy.stats import spearmanr  # slow to load
+
     shares = np.arange(losses.shape[2])
     found = [[spearmanr(shares, seed).statistic for seed in total] for total in losses]
     return average(np.mean(found, axis=0))
