@@ -25,10 +25,20 @@ def headline(s: Settings, table: Table) -> Chart:
 
 
 def _bars(table: Table, column: str, label: str, title: str) -> Panel:
-    values = np.where(np.isfinite(getattr(table, column)), getattr(table, column), np.nan)
-    line = Line(np.arange(len(table.names)), np.nanmean(values, axis=1), "mean", group=0,
-                low=np.nanmin(values, axis=1), high=np.nanmax(values, axis=1))  # fmt: skip
+    kept = table.trained.any(axis=1)  # rows in which some seed stayed finite
+    rows = [v[t] for v, t in zip(getattr(table, column)[kept], table.trained[kept], strict=True)]
+    line = Line(np.flatnonzero(kept), np.array([v.mean() for v in rows]), "mean", group=0,
+                low=np.array([v.min() for v in rows]),
+                high=np.array([v.max() for v in rows]))  # fmt: skip
     return Panel((line,), title, "raises of the rate", label)
+
+
+def _lost(table: Table) -> str:
+    """How many seeds are left out of each row, where any are."""
+    lost = (~table.trained).sum(axis=1)
+    rows = [f"{n} with {name}" for name, n in zip(table.names, lost, strict=True) if n]
+    left = f"Diverged and left out, of {table.trained.shape[1]} seeds: {', '.join(rows)} raises."
+    return f" {left}" if rows else ""
 
 
 @study.chart(together(**runs.tables))
@@ -38,7 +48,7 @@ def by_raises(s: Settings, found: dict[str, Table]) -> list[Chart]:
         Chart(
             f"{name}-raises", f"Test loss and alignment by number of raises: {PANELS[name][0]}",
             "Mean and range over seeds at the best validation loss. With few directions that "
-            "matter both should improve with every raise; with all of them neither.",
+            f"matter both should improve with every raise; with all of them neither.{_lost(table)}",
             (_bars(table, "test", "test loss", ""),
              _bars(table, "alignment", "AGOP alignment", "")),
         )
@@ -66,21 +76,20 @@ def validation(s: Settings, found: dict[str, dict[str, Run]]) -> Chart:
 
 @study.chart(runs.maps)
 def heat_maps(s: Settings, found: dict[str, np.ndarray]) -> Chart:
-    """Fig. C.15: the AGOP beside the target's, each brought to 0 to 1."""
+    """Fig. C.15: the AGOP beside the target's; sizes of entries, each map over its largest."""
     shown = dict(found)
     shown["target"] = s.rank_2.task.egop()
     panels = []
     for name, values in shown.items():
         part = values[:SHOWN, :SHOWN]
-        low, high = float(values.min()), float(values.max())
         axis = np.arange(1, len(part) + 1)
-        heat = Heat(axis, axis, (part - low) / (high - low), "share of the largest")
+        heat = Heat(axis, axis, np.abs(part) / np.abs(values).max(), "share of the largest")
         title = name if name in ("target", "near zero") else f"{name} raises"
         panels.append(Panel((heat,), title, "input", "input", equal=True, matrix=True))
     return Chart(
         "agop-maps", "Which inputs the network uses: AGOP of x1 x2, first ten inputs",
-        "The target uses the first two inputs alone. Look for the grey outside of their diagonal "
-        "to vanish with the number of raises.", tuple(panels),
+        "The target uses the first two inputs alone: everything else should darken with the "
+        "number of raises.", tuple(panels),
     )  # fmt: skip
 
 
