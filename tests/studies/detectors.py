@@ -142,7 +142,9 @@ def tells_nothing(detector, args, options):
 
 
 def constant(value, number):
-    """Something of the same form with every number replaced."""
+    """Something of the same form with every number replaced; a spec is what was asked for."""
+    if isinstance(value, Spec):
+        return value
     if isinstance(value, Run):
         return dataclasses.replace(value, dataset=constant(value.dataset, number))
     if isinstance(value, Measured):

@@ -5,7 +5,8 @@ wherever it is bound; runs and long computations (see `kept`) stay as they are, 
 that the contract has run in the same session is judged anew in seconds. A claim rests on a
 detector if its own case calls it and zeros or ones in its place change the number that is
 measured. A claim that does not apply at smoke scale is put to its controls. All of it is slow:
-every study is judged twice for each of its detectors.
+every study is judged twice for each of its detectors. Those that only a long computation calls
+are replaced in a test of their own, which does the computation anew for each of them: by hand.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dynascope.runner.evaluation import Evaluation
@@ -27,6 +29,7 @@ from .detectors import constant, detectors, replaced, tells_nothing
 
 pytestmark = pytest.mark.slow
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
+TOO_LONG = 60.0  # seconds of one computation, done anew twice for each detector that it calls
 
 
 def kept(study):
@@ -35,12 +38,21 @@ def kept(study):
     Where nothing but computations calls a detector they are done anew: else nothing is replaced.
     """
     runs = {n for n in study.needed() if isinstance(n, RunNode)}
-    long = {n for n in study.needed() if isinstance(n, Computation) and not _short(study, n)}
+    long = {n for n in study.needed() if isinstance(n, Computation) and _seconds(study, n) >= 0.5}
     return runs | long if detectors(study, runs | long) else runs
 
 
-def _short(study, node):
-    return node.seconds is not None and node.seconds(study.at("smoke")) < 0.5
+def kept_by_hand(study):
+    """The nodes that stay as they are by hand too: runs, and computations of minutes."""
+    return {
+        n for n in study.needed()
+        if isinstance(n, RunNode)
+        or (isinstance(n, Computation) and _seconds(study, n) >= TOO_LONG)
+    }  # fmt: skip
+
+
+def _seconds(study, node):
+    return np.inf if node.seconds is None else node.seconds(study.at("smoke"))
 
 
 def put_to(study, settings, value):
@@ -76,14 +88,15 @@ class Intact:
 
     Args:
         study: Which one.
+        kept_nodes: Those that are not done anew.
         store: Where its runs and computations are.
         scratch: A folder for computations that are done anew.
         monkeypatch: To put functions in the place of detectors.
     """
 
-    def __init__(self, study, store, scratch, monkeypatch):
+    def __init__(self, study, kept_nodes, store, scratch, monkeypatch):
         self.study, self.settings, self._scratch = study, study.at("smoke"), scratch
-        self.kept = kept(study)
+        self.kept = kept_nodes
         stored = Evaluation(study, self.settings, store, progress=False)
         known = {n: stored.value(n) for n in self.kept}
         self.value = self._evaluate(known).value
@@ -144,7 +157,21 @@ def test_nothing_is_decided_by_a_constant(study, outcomes, monkeypatch, tmp_path
     found = detectors(study, kept(study))
     if not found:
         pytest.skip("its claims measure runs by themselves: there is nothing to replace")
-    intact = Intact(study, outcomes(study.name).store, tmp_path, monkeypatch)
+    intact = Intact(study, kept(study), outcomes(study.name).store, tmp_path, monkeypatch)
+    wrong = [w for d in found for w in decided(intact, d, monkeypatch)]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.by_hand
+@pytest.mark.parametrize("study", OURS, ids=lambda s: s.name)
+def test_nothing_is_decided_by_a_constant_in_a_long_computation(
+    study, outcomes, monkeypatch, tmp_path
+):
+    short = set(detectors(study, kept(study)))
+    found = [d for d in detectors(study, kept_by_hand(study)) if d not in short]
+    if not found:
+        pytest.skip("its longer computations call no other detector")
+    intact = Intact(study, kept_by_hand(study), outcomes(study.name).store, tmp_path, monkeypatch)
     wrong = [w for d in found for w in decided(intact, d, monkeypatch)]
     assert not wrong, "\n".join(map(str, wrong))
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from dynascope.core.records import Measured
 from dynascope.core.sources import zhu2024
 from dynascope.studies.catapult.agop_multiple import runs

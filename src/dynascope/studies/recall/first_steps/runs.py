@@ -15,6 +15,8 @@ from dynascope.theories.recall.sequences import Sequences, token_counts
 
 SIZES = (16, 32, 64)  # N of the orders of magnitude
 WAYS: tuple[Any, ...] = ("printed", "corrected")
+SHORT = 6  # positions of the rows in which a token's share is a matter of chance
+MOSTLY = 0.9  # alpha of the rows in which nearly every label is the noise
 
 
 @dataclass(frozen=True)
@@ -138,19 +140,34 @@ def large_step(s: Settings) -> draws.Steps:
     return draws.margins(law, s.large, 1, np.random.default_rng(1))
 
 
-@study.finding(large_step)
-def margin_ratios(s: Settings, large: draws.Steps) -> dict[str, np.ndarray]:
+@study.compute(seconds=lambda s: 1 + 4e-7 * s.large * s.length)
+def noisy_step(s: Settings) -> draws.Steps:
+    """The same where nearly every label is the noise."""
+    law = Sequences(s.ordinary, s.length, MOSTLY)
+    return draws.margins(law, s.large, 1, np.random.default_rng(3))
+
+
+@study.finding(large_step, noisy_step)
+def margin_ratios(s: Settings, large: draws.Steps, noisy: draws.Steps) -> dict[str, np.ndarray]:
     """Margins over what is stated for them, and attention's over the feed-forward part's."""
-    n, a = s.ordinary, s.noise
-    stated = {way: first_step.attention_margin(n, a, large.share, way) for way in WAYS}
-    return {
-        "feed-forward": large.feed_forward / first_step.population_margin(n, a),
-        "attention, printed": large.attention / stated["printed"],
-        "attention, corrected": large.attention / stated["corrected"],
-        "token alone, printed": large.token_alone / stated["printed"],
-        "over feed-forward": n * large.attention / large.feed_forward / 2,
-        "one": np.ones(1), "two": np.full(1, 2.0),
+    found = _ratios(s.ordinary, s.noise, large)
+    others = {
+        "noisy": _ratios(s.ordinary, MOSTLY, noisy),
+        "another alpha": _ratios(s.ordinary, MOSTLY, large),
+        "half N": _ratios(s.ordinary // 2, s.noise, large),
     }  # fmt: skip
+    return found | {f"{k}, {name}": v for name, part in others.items() for k, v in part.items()}
+
+
+def _ratios(n: int, noise: float, step: draws.Steps) -> dict[str, np.ndarray]:
+    stated = {way: first_step.attention_margin(n, noise, step.share, way) for way in WAYS}
+    return {
+        "feed-forward": step.feed_forward / first_step.population_margin(n, noise),
+        "attention, printed": step.attention / stated["printed"],
+        "attention, corrected": step.attention / stated["corrected"],
+        "token alone, printed": step.token_alone / stated["printed"],
+        "over feed-forward": n * step.attention / step.feed_forward / 2,
+    }
 
 
 @study.finding
@@ -159,14 +176,17 @@ def covered(s: Settings) -> dict[str, np.ndarray]:
     return draws.coverage(65, 0.5, 100_000, 0.05, 1000, np.random.default_rng(2))
 
 
+@study.compute(seconds=lambda s: 0.1 + 4e-7 * s.batches * s.rows * SHORT)
+def short_rows(s: Settings) -> draws.Steps:
+    """Margins after one step on rows of few positions, where a token's share is chance."""
+    law = Sequences(s.ordinary, SHORT, s.noise)
+    return draws.margins(law, s.rows, s.batches, np.random.default_rng(4))
+
+
 @study.finding(steps)
-def planted_steps(s: Settings, steps: draws.Steps) -> dict[str, draws.Steps]:
-    """Attention's margins as noisy as the others', and twice as noisy."""
-    f = steps.feed_forward
-    return {
-        "equal": steps._replace(attention=f),
-        "noisier": steps._replace(attention=f.mean() + 2 * (f - f.mean())),
-    }
+def equally_noisy(s: Settings, steps: draws.Steps) -> draws.Steps:
+    """Planted: attention's margins are those of the feed-forward part."""
+    return steps._replace(attention=steps.feed_forward)
 
 
 @study.finding
