@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
-from dynascope.cli.records import age
+from dynascope.cli.records import _verdicts, age
+from dynascope.core.records import Claim, Measured
 from dynascope.store import Store
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -63,6 +66,16 @@ def test_show_gives_origin_settings_and_the_command(cli, full, ids):
     found = json.loads(cli("show", ids["study"], "--json").out)
     assert found["id"] == ids["study"] and found["fingerprint"] == manifest["fingerprint"]
     assert found["remake"] == "dynascope run tiny --scale smoke"
+
+
+def test_show_says_why_a_claim_is_open(capsys):
+    open_ = Claim("tiny/missing", "Words.", "here", Measured(None, None, 0), "-", "not_applicable",
+                  None, "the data set is not here")  # fmt: skip
+    decided = replace(open_, id="tiny/falls", verdict="holds", note="as it should")
+    _verdicts(SimpleNamespace(claims=(open_, decided), runs=()))
+    said = capsys.readouterr().out.partition("why it is open")[2]
+    assert re.search(r"^missing +the data set is not here", said, re.MULTILINE)
+    assert "as it should" not in said
 
 
 def test_forget_asks_on_a_terminal(cli, full, ids, monkeypatch):

@@ -46,8 +46,8 @@ def test_json_is_one_object_of_the_promised_form(cli, full):
     assert list(found) == ["study", "scale", "seconds", "claims", "record", "report"]
     assert (found["study"], found["scale"]) == ("tiny", "smoke")
     assert [c["id"] for c in found["claims"]] == ["tiny/falls", "tiny/vanishes"]
-    keys = ["id", "statement", "source", "measured", "expected", "verdict", "control", "positive",
-            "origin", "partner", "exploratory", "seeds_needed", "quantity"]  # fmt: skip
+    keys = ["id", "statement", "source", "measured", "expected", "verdict", "control", "note",
+            "positive", "origin", "partner", "exploratory", "seeds_needed", "quantity"]  # fmt: skip
     for claim in found["claims"]:
         assert list(claim) == keys
         assert list(claim["measured"]) == ["value", "spread", "n", "low", "high", "kind"]

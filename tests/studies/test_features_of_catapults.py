@@ -36,8 +36,13 @@ def test_correlations_and_gains():
     assert correlation(PRINTED).value == pytest.approx(1)
     assert correlation(PRINTED._replace(alignment=PRINTED.alignment[::-1])).value == -1
     assert gain(PRINTED, "5", "10", "test", -1.0).value == pytest.approx(0.17, rel=1e-3)
+    trained = PRINTED.trained.copy()
+    trained[2, :6] = False  # two of eight seeds are left
+    spoilt = np.where(trained, PRINTED.test, 9.0)
+    found = gain(PRINTED._replace(trained=trained, test=spoilt), "5", "10", "test", -1.0)
+    assert found.n == 2 and found.value == pytest.approx(0.17, rel=1e-2), "diverged seeds are out"
     lost = PRINTED._replace(trained=np.zeros_like(PRINTED.trained))
-    assert gain(lost, "5", "10", "test", -1.0).value == -1, "what diverged gains nothing"
+    assert isinstance(gain(lost, "5", "10", "test", -1.0), Missing)
     assert ends_worse(PRINTED, "test", -1.0).value == 0
     assert ends_worse(PRINTED._replace(test=PRINTED.test[::-1]), "test", -1.0).value == 1
 
