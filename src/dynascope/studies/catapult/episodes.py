@@ -98,7 +98,9 @@ def _over_spikes(run: Run, spike: float, of: Any, summary: Any = np.mean) -> Mea
     ]
     rows = [row for row in rows if row]
     if not rows:
-        return Missing(f"no loss rises to {spike:g} times its lowest and comes back")
+        lost = int((~np.isfinite(run["loss"].values[:, -1])).sum())
+        more = f"; {lost} of {run.sizes['seed']} seeds diverged" if lost else ""
+        return Missing(f"no loss rises to {spike:g} times its lowest and comes back{more}")
     return average([float(summary(row)) for row in rows])
 
 
