@@ -55,7 +55,14 @@ def built(cls):
         return cls().build(3, 1), 1
 
 
-@pytest.mark.parametrize("cls", VECTORS, ids=lambda c: c.__name__)
+DEEP = ("WideResNet", "Myrtle")  # seconds to compile
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [pytest.param(c, marks=pytest.mark.slow if c.__name__ in DEEP else ()) for c in VECTORS],
+    ids=lambda c: c.__name__,
+)
 def test_every_model_keeps_the_contract(cls):
     """Any leading axes, jit and vmap agree, and the matrix is the function."""
     with precision("float64"):

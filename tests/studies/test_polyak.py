@@ -176,7 +176,7 @@ def test_adversaries_reach_what_the_lemmas_allow():
     assert found.share == pytest.approx(2 * norm.sf(1.5 / np.linalg.norm(b)), rel=0.03)
 
 
-@pytest.mark.parametrize("divided", [True, False])
+@pytest.mark.parametrize("divided", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_orders_are_those_of_autodiff(divided):
     """Derivatives and Hessian blocks of three layers of five softplus neurons, by jax."""
     width, seed = 5, 3
@@ -222,6 +222,7 @@ def test_orders_are_those_of_autodiff(divided):
     assert found.variance == pytest.approx(max(variances), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_each_hessian_block_is_that_of_autodiff():
     """All five norms, not the largest alone."""
     width = 4
