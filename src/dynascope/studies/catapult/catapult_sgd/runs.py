@@ -60,17 +60,17 @@ class Settings(Spec, tag="studies.catapult-sgd"):
     panels: tuple[str, ...] = tuple(name for name in PANELS if name != "many")
     digits: Panel = Panel(two(DIGITS), dense_net(), 6.0 / 3.6, 150, 1)
     fcn: Panel = Panel(two(CIFAR), dense_net(), 6.0 / 3.6, 200, 1)
-    cnn: Panel = Panel(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 200, 1)
-    wrn: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8), 0.8, 200, 1)
+    cnn: Panel = Panel(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 80, 1)
+    wrn: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8), 0.8, 100, 1)
     vit: Panel = Panel(two(CIFAR, pool=2), vit4(32), 1.0, 300, 1)
     pytorch: Panel = Panel(
         two(CIFAR), replace(dense_net(512), parameterization="pytorch"), 0.25, 200, 1
     )
     fcn_svhn: Panel = Panel(two(SVHN), dense_net(), 6.0 / 3.4, 200, 1)
-    cnn_svhn: Panel = Panel(two(SVHN, pool=4), conv_net(128, 8), 3.0 / 1.6, 200, 1)
+    cnn_svhn: Panel = Panel(two(SVHN, pool=4), conv_net(64, 8), 3.0 / 1.6, 80, 1)
     many: Panel = Panel(two(CIFAR, 5000), dense_net(), 6.0 / 3.6, 200, 1)
     myrtle: Panel = Panel(OneHot("cifar10", 64, 1), Myrtle((32, 32, 3), channels=8), 2.0, 150, 10)
-    cyclical: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8), 0.6, 300, 1)
+    cyclical: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8), 0.6, 120, 1)
     rank_2: Panel = Panel(LowRank("rank-2", 100, 300, 1), dense_net(512, 2), 0.5, 600, 1)
     rank_4: Panel = Panel(
         LowRank("rank-4", 100, 300, 1, unit_variance=True), dense_net(256, 4), 0.5, 600, 1
