@@ -93,7 +93,6 @@ class Settings(Spec, tag="studies.agop-multiple"):
     every: int = 5
     patience: int = 200  # steps without a lower validation loss, after which both stop
     seeds: int = 8
-    other_seeds: int = 6
     looks: int = 10
 
     def check(self) -> None:
@@ -119,7 +118,7 @@ study = Study(
             "full_rank.task.validation": 500,
         },
         "laptop": {},
-        "paper": {"seeds": 16, "other_seeds": 8},
+        "paper": {"seeds": 16},
     },
     notes=lambda s: (
         "Not given: the rate before the first raise (that of Table C.1 here), label scaling of the "
@@ -143,11 +142,10 @@ def of(s: Settings, name: str) -> Raises:
 
 def _experiment(s: Settings, name: str, rate: Any, **changes: Any) -> Experiment:
     r = of(s, name)
-    seeds = s.seeds if name == "rank-2" else s.other_seeds
     plan: dict[str, Any] = {"model": r.model, "steps": r.steps, "probes": PROBES} | changes
     return Experiment(
         r.task, dynamics=GradientDescent(rate), record=Every(s.looks), keep=KEPT,
-        seeds=tuple(range(seeds)), **plan,
+        seeds=tuple(range(s.seeds)), **plan,
     )  # fmt: skip
 
 

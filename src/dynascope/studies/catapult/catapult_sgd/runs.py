@@ -14,7 +14,7 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.dynamics import SGD, Cyclical
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every, Stop
-from dynascope.models import Myrtle
+from dynascope.models import MLP, Myrtle
 from dynascope.probes import BatchCriticalRate, KernelSplit, Loss
 from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
@@ -79,8 +79,8 @@ class Settings(Spec, tag="studies.catapult-sgd"):
     small_batch: int = 5  # of the targets of low rank
     lowest: float = static_field(0.25)  # of the highest rate of a cycle
     period: int = 60
-    seeds: int = 4
-    first_seeds: int = 8  # of the built-in digits
+    seeds: int = 8
+    deep_seeds: int = 4  # of networks that are not dense, whose runs take over a minute
     enough: float = static_field(1e-3)
 
     def check(self) -> None:
@@ -99,7 +99,7 @@ study = Study(
         "smoke": {
             "panels": ("digits",),
             "digits": Panel(two(DIGITS, 48), dense_net(256), 6.0 / 3.6, 120, 1),
-            "batch_size": 12, "first_seeds": 6,
+            "batch_size": 12, "seeds": 6,
         },
         "laptop": {},
         "paper": {
@@ -113,7 +113,7 @@ study = Study(
             "vit": Panel(two(CIFAR), vit4(512, 32), 1.0, 1000, 1),
             "myrtle": Panel(OneHot("cifar10", 128, 1), Myrtle((32, 32, 3)), 2.0, 400, 10),
             "rank_2": Panel(LowRank("rank-2", 100, 2000, 1), dense_net(1024, 2), 0.5, 2000, 1),
-            "seeds": 8,
+            "deep_seeds": 8,
         },
     },
     notes=(
@@ -139,7 +139,7 @@ def of(s: Settings, name: str) -> Panel:
 
 def seeds(s: Settings, name: str) -> int:
     """How many seeds a panel has."""
-    return s.first_seeds if name == "digits" else s.seeds
+    return s.seeds if isinstance(of(s, name).model, MLP) else s.deep_seeds
 
 
 def _panel(name: str) -> Node:
