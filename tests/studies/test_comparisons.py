@@ -15,7 +15,15 @@ from dynascope.studies.comparisons import (
     near,
     seeds_needed,
 )
-from dynascope.studies.measures import average, estimate, exact, median, minus, share
+from dynascope.studies.measures import (
+    average,
+    average_share,
+    estimate,
+    exact,
+    median,
+    minus,
+    share,
+)
 
 TRIALS = 4000
 SLACK = 4 * (0.05 * 0.95 / TRIALS) ** 0.5  # four standard errors of the trials
@@ -43,6 +51,18 @@ def test_a_share_at_the_bound_is_decided_at_most_one_time_in_twenty(n, p):
         if decided(at_least(p, "ours"), share(np.arange(n) < k))
     )
     assert rate <= 0.05
+
+
+@pytest.mark.parametrize("events", [1, 2, 5, 40])
+@pytest.mark.parametrize("seeds", [2, 4, 8])
+def test_a_mean_of_shares_at_the_bound_is_decided_at_most_one_time_in_twenty(seeds, events):
+    """With Student's interval alone two seeds of one event each decide two times in three."""
+    counts = np.full(seeds, events)
+    bound = at_least(0.8, "ours")
+    drawn = np.random.default_rng(0).binomial(events, 0.8, (1000, seeds)) / events
+    assert np.mean([decided(bound, average_share(shares, counts)) for shares in drawn]) <= 0.05
+    certain = average_share(np.ones(40), np.full(40, events))
+    assert bound.verdict(certain) == "holds", "forty seeds that agree are enough"
 
 
 @pytest.mark.parametrize("p", [0.3, 0.5])

@@ -14,7 +14,7 @@ import pkgutil
 from dynascope.studies.comparisons import at_least, at_most, between, in_all_seeds, near
 from dynascope.studies.elsewhere import load_installed
 from dynascope.studies.headlines import headline_chart
-from dynascope.studies.measures import average, estimate, exact, median, minus, share
+from dynascope.studies.measures import average, average_share, estimate, exact, median, minus, share
 from dynascope.studies.nodes import SETTINGS, Missing, case, together
 from dynascope.studies.study import Study, studies
 
@@ -34,6 +34,7 @@ __all__ = [
     "at_least",
     "at_most",
     "average",
+    "average_share",
     "between",
     "case",
     "estimate",

@@ -49,6 +49,33 @@ def average(values: ArrayLike) -> Measured:
     return _measured(float(values.mean()), spread, len(values), intervals.of_mean(values))
 
 
+def average_share(shares: ArrayLike, counts: ArrayLike) -> Measured:
+    """Mean over seeds of shares, each of some events of its seed.
+
+    Student's interval; but the spread is at least that of counting so few events, with one of
+    each kind added to every seed. Seeds with an event or two that all agree would have none.
+
+    Args:
+        shares: For each seed, between 0 and 1.
+        counts: Of how many events each share is.
+
+    Example:
+        >>> round(average_share([1.0, 1.0, 1.0, 1.0], [1, 1, 1, 1]).low, 2)
+        0.25
+        >>> round(average_share([1.0, 1.0, 1.0, 1.0], [90, 90, 90, 90]).low, 2)
+        0.98
+    """
+    values, n = np.asarray(shares, float).ravel(), np.asarray(counts, float).ravel()
+    found = average(values)
+    if len(values) < 2 or found.spread is None:
+        return found
+    smoothed = (values * n + 1) / (n + 2)
+    spread = max(found.spread, float(np.sqrt(np.mean(smoothed * (1 - smoothed) / n))))
+    ends = intervals.around(float(values.mean()), spread / len(values) ** 0.5, len(values) - 1)
+    within = ends and (max(ends[0], 0.0), min(ends[1], 1.0))
+    return _measured(float(values.mean()), spread, len(values), within)
+
+
 def share(flags: ArrayLike) -> Measured:
     """The share of seeds for which something is true, with the interval of Clopper and Pearson.
 

@@ -12,7 +12,7 @@ import xarray as xr
 from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.probes.catapults import SPIKE, Catapult, catapults
-from dynascope.studies.measures import average, share
+from dynascope.studies.measures import average, average_share, share
 from dynascope.studies.nodes import Missing
 
 REST_RISE = 1.05  # what the rest may reach over its first value, zhu2024 Claim 1
@@ -84,15 +84,20 @@ def events(run: Run, spike: float = SPIKE) -> list[list[Catapult]]:
 
 def drops_after(run: Run, spike: float = SPIKE) -> Measured | Missing:
     """Of every seed's spikes that come back, the share with a lower kernel norm after; mean."""
-    return _over_spikes(run, spike, lambda c: None if c.kernel_drop is None else c.kernel_drop > 0)
+    rows = _over_spikes(run, spike, lambda c: None if c.kernel_drop is None else c.kernel_drop > 0)
+    if isinstance(rows, Missing):
+        return rows
+    return average_share([np.mean(row) for row in rows], [len(row) for row in rows])
 
 
 def share_in_top(run: Run, spike: float = SPIKE) -> Measured | Missing:
     """Share of the rise of a spike that lies in the top eigenspace, mean of seeds' medians."""
-    return _over_spikes(run, spike, lambda c: c.top_share, np.median)
+    rows = _over_spikes(run, spike, lambda c: c.top_share)
+    return rows if isinstance(rows, Missing) else average([np.median(row) for row in rows])
 
 
-def _over_spikes(run: Run, spike: float, of: Any, summary: Any = np.mean) -> Measured | Missing:
+def _over_spikes(run: Run, spike: float, of: Any) -> list[list] | Missing:
+    """What is known of the spikes of each seed that come back, where there is any."""
     rows = [
         [v for c in lane if c.recovers and (v := of(c)) is not None] for lane in events(run, spike)
     ]
@@ -101,7 +106,7 @@ def _over_spikes(run: Run, spike: float, of: Any, summary: Any = np.mean) -> Mea
         lost = int((~np.isfinite(run["loss"].values[:, -1])).sum())
         more = f"; {lost} of {run.sizes['seed']} seeds diverged" if lost else ""
         return Missing(f"no loss rises to {spike:g} times its lowest and comes back{more}")
-    return average([float(summary(row)) for row in rows])
+    return rows
 
 
 def largest_rise(run: Run) -> Measured:

@@ -18,7 +18,7 @@ from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.models.transformer import head_maps
 from dynascope.probes import Probe, ProductSpectrum, TestSetAccuracy, product_spectrum
-from dynascope.studies import Missing, average
+from dynascope.studies import Missing, average, average_share
 
 PRODUCTS = {"kq": "W_K W_Q^T", "vo": "W_V W_O^T"}
 LEAST_LEFT = 5  # records from the minimum on; with fewer there is no rise to speak of
@@ -108,7 +108,8 @@ def decays_faster(ranks: Ranks, product: str) -> Measured:
     start, change = ranks.start[product][0], ranks.change[product][0, :, -1]
     size = start.shape[-1]
     over = [np.asarray(s / s[..., :1]).mean((1, 2)) for s in (start, change[..., :size])]
-    return average((over[1] < over[0])[:, 1:].mean(-1))
+    lower = (over[1] < over[0])[:, 1:]
+    return average_share(lower.mean(-1), np.full(len(lower), lower.shape[1]))
 
 
 def smaller_start(ranks: Ranks, product: str, small: int = -1) -> Measured:

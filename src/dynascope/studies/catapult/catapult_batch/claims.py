@@ -12,7 +12,7 @@ from dynascope.studies.catapult.catapult_batch import runs
 from dynascope.studies.catapult.catapult_batch.runs import PANELS, study
 from dynascope.studies.catapult.panels import OTHER_DATA
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
-from dynascope.studies.measures import average, share
+from dynascope.studies.measures import average, average_share, share
 from dynascope.studies.nodes import Missing, case
 
 SPIKE = 0.2  # of the largest rise of a seed: what counts as a spike on the sphere
@@ -50,8 +50,11 @@ def matched(run: Run, of: str) -> Measured | Missing:
         match_rate(change[i, :end], rate_of(run), critical[i, :end])
         for i, end in enumerate(taken(run))
     ]
-    known = [value for value in found if np.isfinite(value)]
-    return average(known) if known else Missing("the loss never rises: nothing can match")
+    up = [int((change[i, :end] > 0).sum()) for i, end in enumerate(taken(run))]
+    known = [(value, n) for value, n in zip(found, up, strict=True) if np.isfinite(value)]
+    if not known:
+        return Missing("the loss never rises: nothing can match")
+    return average_share(*zip(*known, strict=True))
 
 
 def told(run: Run, of: str) -> str:
@@ -129,12 +132,13 @@ study.claim(
 
 def every_crossing_rises(run: Run, factor: float) -> Measured | Missing:
     """Share of steps past critical on which the loss of all samples rises, mean over seeds."""
-    shares = []
+    shares, counts = [], []
     for i in range(run.sizes["seed"]):
         over = run["batch_critical_rate"].values[i, 1:] < factor * rate_of(run)
         if over.any():
             shares.append(float((rises(run, "all")[i][over] > 0).mean()))
-    return average(shares) if shares else Missing("no batch is past critical")
+            counts.append(int(over.sum()))
+    return average_share(shares, counts) if shares else Missing("no batch is past critical")
 
 
 study.claim(
