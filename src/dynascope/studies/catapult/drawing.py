@@ -18,8 +18,9 @@ def shows(run: Run, spike: str, seed: int = 0) -> str:
         seed: Which of them is drawn.
 
     Returns:
-        Those words, "Divergence" where the loss leaves finite numbers, "No spike" where it never
-        rises above its first value, "A spike that stays" where it ends above it.
+        Those words, "Divergence" where the loss leaves finite numbers, "No spike" where it rises
+        neither above its first value nor from its lowest so far, "A spike that stays" where it ends
+        above the first.
 
     Example:
         >>> from dynascope.studies.catapult.episodes import planted
@@ -29,9 +30,15 @@ def shows(run: Run, spike: str, seed: int = 0) -> str:
     loss = run["loss"].values[seed]
     if not np.isfinite(loss).all():
         return "Divergence"
-    if loss.max() <= loss[0]:
+    if loss.max() <= loss[0] and not events(run)[seed]:
         return "No spike"
     return spike if loss[-1] <= loss[0] else "A spike that stays"
+
+
+def drawn(run: Run) -> int:
+    """The place of the seed to draw: the first whose loss stays finite, or the first of all."""
+    fine = np.isfinite(run["loss"].values).all(axis=-1)
+    return int(np.argmax(fine))
 
 
 def time_axis(run: Run, title: str, seed: int = 0, most: int | None = None) -> tuple[Panel, ...]:

@@ -31,17 +31,20 @@ def spikes(s: Settings, found: dict[str, Run]) -> list[Chart]:
     """One chart a panel."""
     charts = []
     for name, run in found.items():
-        critical = run["batch_critical_rate"].values[0, 1:]
+        seed = drawing.drawn(run)
+        critical = run["batch_critical_rate"].values[seed, 1:]
         steps, fine = run["step"].values[1:].astype(float), np.isfinite(critical)
         rate = run.experiment.dynamics.learning_rate
         lines = (Reference("y", rate, "learning rate"),) if isinstance(rate, float) else ()
         batches = Points(steps[fine], critical[fine], "of each batch", group=4)
         charts.append(
             Chart(
-                name, f"{drawing.shows(run, 'Spikes of SGD')}: {PANELS[name][0]}, seed 0",
+                name,
+                f"{drawing.shows(run, 'Spikes of SGD', seed)}: {PANELS[name][0]}, "
+                f"seed {run['seed'].values[seed]}",
                 "Vertical lines are where losses begin to rise to twice their lowest. Look for the "
                 "spikes in the top eigenspace alone, and for the norm to step down at each.",
-                (*drawing.time_axis(run, ""),
+                (*drawing.time_axis(run, "", seed),
                  Panel((batches, *lines), "", "step", "critical rate of the batch", y_scale="log")),
             )
         )  # fmt: skip
