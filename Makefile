@@ -15,9 +15,8 @@ run: .venv/base ## train a network that swings by the wrong answer; verdicts, a 
 page: .venv/page ## studies, records and explorers in the browser
 	$(BIN)/dynascope page
 
-# Most of the time is compiling of small programs: without the passes that only long runs repay.
 test: .venv/test ## unit and contract tests, one study per phenomenon
-	XLA_FLAGS="$$XLA_FLAGS --xla_llvm_disable_expensive_passes=true" $(BIN)/python -m pytest -n auto --dist loadscope
+	$(BIN)/python -m pytest -n auto --dist loadscope
 
 test-all: .venv/ray ## what make test leaves out: all studies, what is slow or needs torch or Ray
 	$(BIN)/python -m pytest -n auto --dist loadscope -m slow tests/studies

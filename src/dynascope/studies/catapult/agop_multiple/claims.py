@@ -89,7 +89,8 @@ for _name, (_what, _place, _kind, _table) in _SHOWN.items():
     ):  # fmt: skip
         study.claim(
             f"{_name}-{_column}",
-            f"Learning {_what} with all raises of the rate {_words} than with none.",
+            f"Learning {_what} with all raises of the rate {_words} than with none, among the "
+            "seeds that diverge with neither.",
             zhu2024(_place), improves, at_least(0.0, "printed"), on=(_table, _column, _sign),
             fails_on=case("planted rows in the opposite order", runs.made["worse"], _column, _sign),
             holds_on=case("planted gains", runs.made["better"], _column, _sign), note=listed,
