@@ -35,12 +35,18 @@ def _same_configuration():
 
 @pytest.fixture(autouse=True)
 def _bounded_memory():
-    """Compiled programs of fifty studies would fill the memory: they are let go from 4 GB on."""
+    """Compiled programs of fifty studies would fill the memory: at a limit they are let go.
+
+    The limit is a quarter of the machine's memory, from 4 to 6 GB: what is compiled anew after it
+    takes long, and beyond it the kernel's number of mapped regions would run out.
+    """
     yield
     statistics = Path("/proc/self/statm")
     if not statistics.exists():
         return
-    if int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") > 4 * 2**30:
+    page, pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
+    limit = min(max(page * pages / 4, 4 * 2**30), 6 * 2**30)
+    if int(statistics.read_text().split()[1]) * page > limit:
         import ctypes
         import gc
         from contextlib import suppress

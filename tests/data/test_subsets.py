@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput, UnknownName
-from dynascope.data import PAIRS, load, two_class_arrays, two_classes
+from dynascope.data import PAIRS, class_arrays, load, two_class_arrays, two_classes
+from dynascope.tasks import OneHot
 
 DIGITS = load("digits")
 
@@ -59,6 +61,17 @@ def test_the_arrays_of_a_choice_are_made_once():
 
 def test_pairs_are_those_of_the_documents():
     assert PAIRS["cifar10"] == PAIRS["svhn"] == (0, 2) and PAIRS["fsdd"] == (1, 3)
+
+
+def test_all_classes_are_pooled_as_two_are():
+    whole, classes, *_ = class_arrays("digits", 20, 5, "raw", 0)
+    pooled, same, test, _ = class_arrays("digits", 20, 5, "raw", 0, 2)
+    assert pooled.shape == (20, 4, 4) and test.shape == (5, 4, 4) and np.array_equal(classes, same)
+    np.testing.assert_allclose(pooled[3, 1, 2], whole[3, 2:4, 4:6].mean(), rtol=1e-6)
+    task = OneHot("digits", 20, 5, pool=2)
+    assert task.input_size == 16 and task.samples(jax.random.key(0))[0].shape == (20, 16)
+    with pytest.raises(BadInput, match="pool"):
+        OneHot(pool=0)
 
 
 def test_pooled_pictures_are_means_of_blocks_and_standardised_after():

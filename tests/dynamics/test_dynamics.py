@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
+from dynascope.dynamics.batches import Objective
 from dynascope.runtime.precision import precision
 
 TASK = tasks.IdentityMapping((1.0, 2.0), (0.1, 0.2))
@@ -100,9 +104,14 @@ def test_any_optax_optimiser_is_the_plain_optax_loop(make):
         w = jnp.asarray(START)
         rule = make(0.01)
         state = rule.init(w)
-        for _ in range(20):
+
+        @quick
+        def step(w, state):
             updates, state = rule.update((w - jnp.eye(2)) * A, state, w)
-            w = optax.apply_updates(w, updates)
+            return optax.apply_updates(w, updates), state
+
+        for _ in range(20):
+            w, state = step(w, state)
         w = np.asarray(w)
     assert np.abs(jacobian(dynamics.Optax(make, 0.01), 20) - w).max() < 1e-10
 
@@ -164,6 +173,22 @@ def test_gradient_flow_of_a_diagonal_start_is_logistic():
     exact = 1 / (1 + (1 / np.array([0.01, 0.02]) - 1) * np.exp(-4 * A * t))
     got = np.diagonal(run["input_jacobian"].values[0], axis1=1, axis2=2)
     assert np.abs(got - exact).max() < 1e-8
+
+
+def test_a_flow_can_be_kept_by_the_compilation_cache():
+    """A program that calls Python back is kept by no cache: each process would compile it anew."""
+    rule = dynamics.GradientFlow()
+    with precision("float64"):
+        goal = Objective(lambda w, x: 0.5 * jnp.sum(w**2), None, key_for(0, "batches"), None)
+        state = rule.begin(jnp.ones(2), goal)
+
+        def moved(state, times):
+            return rule.advance(state, goal, jnp.int32(0), jnp.int32(1), times)
+
+        flow = jax.jit(moved).lower(state, (jnp.asarray(0.0), jnp.asarray(1.0)))
+        assert "callback" not in flow.as_text()
+        after = flow.compile()(state, (jnp.asarray(0.0), jnp.asarray(1.0)))
+        assert np.allclose(after.params, np.exp(-1.0), rtol=1e-7)
 
 
 def test_a_start_at_zero_stays_there():

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope import simulate
 from dynascope.core.errors import BadInput
 from dynascope.dynamics import GradientDescent, RescaledFlow
@@ -66,10 +67,10 @@ def test_descent_multiplies_the_conserved_quantity():
     u, v = problem.u, problem.v
     expected = (u**2 - v**2) * np.prod(1 - rate**2 * g[:-1] ** 2, axis=0)
     with precision("float64"):
+        slope = quick(
+            jax.grad(lambda p: WHITE.loss(network.bind(p), WHITE.samples(jax.random.key(0))))
+        )
         for _ in range(steps):  # descent by hand, in jax, on u and v
-            slope = jax.grad(
-                lambda p: WHITE.loss(network.bind(p), WHITE.samples(jax.random.key(0)))
-            )
             d = slope({"u": jnp.asarray(u), "v": jnp.asarray(v)})
             u, v = u - rate * np.asarray(d["u"]), v - rate * np.asarray(d["v"])
     np.testing.assert_allclose(u * v, run["products"].values[0, -1], rtol=1e-9)
@@ -97,11 +98,11 @@ def test_gradients_against_differences(model):
     """Check 8: central differences, within 1e-6."""
     network = model.build(4, 4)
     with precision("float64"):
-        params = jax.tree.map(lambda a: a.astype(float), network.init(jax.random.key(1)))
+        params = jax.tree.map(lambda a: a.astype(float), quick(network.init)(jax.random.key(1)))
         samples = SMALL.samples(jax.random.key(2))
         flat, back = jax.flatten_util.ravel_pytree(params)
-        value = jax.jit(lambda p: SMALL.loss(network.bind(back(p)), samples))
-        slope = jax.grad(value)(flat)
+        value = quick(lambda p: SMALL.loss(network.bind(back(p)), samples))
+        slope = quick(jax.grad(value))(flat)
         for i in (0, 5, flat.size - 1):
             e = np.eye(flat.size)[i] * 1e-5
             np.testing.assert_allclose((value(flat + e) - value(flat - e)) / 2e-5, slope[i],
@@ -113,14 +114,14 @@ def test_pull_at_zero():
     task = AttentionTeacher(size=6, tokens=8, points=1000)
     problem = product_problem(task, DiagonalAttention())
     with precision("float64"):
-        g = -np.asarray(jax.grad(problem.loss)(jnp.zeros(12)))
+        g = -np.asarray(quick(jax.grad(problem.loss))(jnp.zeros(12)))
         x, _ = task.samples(jax.random.key(0))
         values = jnp.arange(1.0, 7.0)
         from dynascope.tasks.attention_teacher import attention
 
         y = attention(x, jnp.zeros(6), values)
         loss = lambda z: task.loss(lambda t: attention(t, z[:6], z[6:]), (x, y))  # noqa: E731
-        flat = -np.asarray(jax.grad(loss)(jnp.zeros(12)))
+        flat = -np.asarray(quick(jax.grad(loss))(jnp.zeros(12)))
     assert not g[:6].any() and g[6:].all()
     np.testing.assert_allclose(flat[6:], values, rtol=0.15)
 
@@ -131,8 +132,8 @@ def test_diagonal_blocks_are_those_written_out():
 
     network = DiagonalTransformer(2, 3).build(4, 4)
     with precision("float64"):
-        x = jax.random.normal(jax.random.key(0), (5, 3, 4)).astype(float)
-        params = jax.tree.map(lambda a: a.astype(float), network.init(jax.random.key(1)))
+        x = np.random.default_rng(0).normal(size=(5, 3, 4))
+        params = jax.tree.map(lambda a: a.astype(float), quick(network.init)(jax.random.key(1)))
         frozen = np.random.default_rng(0).normal(size=(2, 2, 4, 4)) / 2
         y = x
         for heads, (first, second) in zip(
@@ -140,7 +141,7 @@ def test_diagonal_blocks_are_those_written_out():
         ):
             y = y + sum(attention(y, scores, values) for scores, values in heads)
             y = y + jax.nn.gelu(y @ first) @ second.T
-        np.testing.assert_allclose(network.apply(params, x), y, rtol=1e-12)
+        np.testing.assert_allclose(quick(network.apply)(params, x), y, rtol=1e-12)
 
 
 def test_full_head_is_its_equation():
@@ -149,10 +150,10 @@ def test_full_head_is_its_equation():
 
     network = AttentionHead(3).build(4, 4)
     with precision("float64"):
-        x = jax.random.normal(jax.random.key(0), (5, 6, 4)).astype(float)
-        p = jax.tree.map(lambda a: a.astype(float), network.init(jax.random.key(1)))
+        x = np.random.default_rng(0).normal(size=(5, 6, 4))
+        p = jax.tree.map(lambda a: a.astype(float), quick(network.init)(jax.random.key(1)))
         formed = attention(x, p["K"] @ p["Q"].T, p["V"] @ p["O"].T)
-        np.testing.assert_allclose(network.apply(p, x), formed, rtol=1e-11)
+        np.testing.assert_allclose(quick(network.apply)(p, x), formed, rtol=1e-11)
 
 
 def test_transformer_with_one_layer_and_nothing_frozen_is_a_head_and_its_input():
@@ -160,8 +161,10 @@ def test_transformer_with_one_layer_and_nothing_frozen_is_a_head_and_its_input()
     x = jax.random.normal(jax.random.key(0), (5, 3, 4))
     deep = DiagonalTransformer(1, 1, feedforward_scale=0.0).build(4, 4)
     head = DiagonalAttention().build(4, 4)
-    params = head.init(jax.random.key(1))
-    np.testing.assert_allclose(deep.apply(params, x), x + head.apply(params, x), rtol=1e-5)
+    params = quick(head.init)(jax.random.key(1))
+    np.testing.assert_allclose(
+        quick(deep.apply)(params, x), x + quick(head.apply)(params, x), rtol=1e-5
+    )
 
 
 def test_low_rank_teacher_has_its_singular_values():

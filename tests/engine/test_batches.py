@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput, Interrupted
 from dynascope.core.plain import fingerprint, to_plain
@@ -75,7 +76,8 @@ def numbers(order, steps, count=24, size=6, start=0):
         batch, carried = batches.at(i, carried)
         return carried, batch
 
-    return np.asarray(jax.lax.scan(step, batches.begin(), start + jnp.arange(steps))[1])
+    walk = quick(lambda: jax.lax.scan(step, batches.begin(), start + jnp.arange(steps))[1])
+    return np.asarray(walk())
 
 
 def test_every_epoch_sees_each_sample_once_in_an_order_of_its_own():

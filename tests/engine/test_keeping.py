@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput, Interrupted
 from dynascope.core.randomness import key_for
@@ -36,9 +39,14 @@ def free():
     return run(record=record.Every(1))
 
 
-def loss_of(params, seed, model=MODEL):
+@cache
+def loss_by_hand(model):
     network = model.build(ROWS.input_size, ROWS.output_size)
-    return float(ROWS.loss(network.bind(params), ROWS.samples(key_for(seed, "data"))))
+    return quick(lambda params, key: ROWS.loss(network.bind(params), ROWS.samples(key)))
+
+
+def loss_of(params, seed, model=MODEL):
+    return float(loss_by_hand(model)(params, key_for(seed, "data")))
 
 
 @pytest.mark.parametrize("highest", [False, True])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
+from compiling import quick  # tests is on the path
 from dynascope import models, probes
 from dynascope.instruments.network.measuring import Training, measure_linearity, train
 from dynascope.instruments.network.padded import inputs, pad, pad_channels
@@ -22,7 +23,7 @@ def dense_hessian(network, weights, x):
     with precision("float64"):
         flat, back = ravel_pytree([jnp.asarray(w) for w in weights])
         row = jnp.asarray(x)[None]
-        f = jax.jit(jax.hessian(lambda v: network.outputs(back(v), row)[0, 0]))
+        f = quick(jax.hessian(lambda v: network.outputs(back(v), row)[0, 0]))
         return np.asarray(f(flat))
 
 
@@ -37,7 +38,10 @@ def test_padding_changes_nothing(name):
     start = [net.draw(np.random.default_rng(0)) for net in (tight, wide)]
     with precision("float64"):
         rows = jnp.asarray(x)
-        small, large = tight.outputs(start[0], rows[:, :5]), wide.outputs(start[1], rows)
+        small, large = (
+            quick(tight.outputs)(start[0], rows[:, :5]),
+            quick(wide.outputs)(start[1], rows),
+        )
         assert np.allclose(small, large, rtol=1e-12)
     found = [measure_linearity(net, 0, row, [0.0], [False]).norms[0] for net, row in
              ((tight, x[0, :5]), (wide, x[0]))]  # fmt: skip
@@ -55,15 +59,18 @@ def test_padded_wiring_is_the_model_of_the_graph():
     assert model.wiring.layers == net.layers
     with precision("float64"):
         params = [jnp.asarray(w[:, c]) for w, c in zip(start, columns, strict=True)]
-        expected = model.build(4, 1).apply(params, jnp.asarray(x))
-        assert np.allclose(network.outputs(start, jnp.asarray(x)), expected, rtol=1e-12)
+        expected = quick(model.build(4, 1).apply)(params, jnp.asarray(x))
+        assert np.allclose(quick(network.outputs)(start, jnp.asarray(x)), expected, rtol=1e-12)
 
 
 def test_padded_channels_are_the_smaller_network():
     wide, tight = pad_channels(3, 6, 5), pad_channels(3, 6, 3)
     x = inputs(6, 4, 0, 6)
     with precision("float64"):
-        a, b = (n.outputs(n.draw(np.random.default_rng(0)), jnp.asarray(x)) for n in (wide, tight))
+        a, b = (
+            quick(n.outputs)(n.draw(np.random.default_rng(0)), jnp.asarray(x))
+            for n in (wide, tight)
+        )
         assert np.allclose(a, b, rtol=1e-12)
 
 
@@ -93,8 +100,8 @@ def test_points_lie_where_they_should_and_values_are_those_of_the_network():
     there = [w + 2 * a / length for w, a in zip(start, aside, strict=True)]
     with precision("float64"):
         f = lambda w, x: network.outputs(w, x[None])[0, 0]  # noqa: E731
-        value = float(jax.jit(f)(there, jnp.asarray(x)))
-        linear = float(jax.jit(models.linearize(f, start))(there, jnp.asarray(x)))
+        value = float(quick(f)(there, jnp.asarray(x)))
+        linear = float(quick(models.linearize(f, start))(there, jnp.asarray(x)))
     assert np.isclose(seen.values[1], value, rtol=1e-12)
     assert np.isclose(seen.linear[1], linear, rtol=1e-12)
     # Along the top eigenvector the gap is larger than in a random direction.
@@ -134,9 +141,9 @@ def test_training_records_the_kernel_of_the_jacobian_and_polyaks_inequality():
     run = train(network, 0, x, y, 60, 20)
     with precision("float64"):
         start = [jnp.asarray(w) for w in network.draw(np.random.default_rng(0))]
-        rows = jax.jit(jax.jacrev(lambda w: network.outputs(w, jnp.asarray(x))))(start)
+        rows = quick(jax.jacrev(lambda w: network.outputs(w, jnp.asarray(x))))(start)
         flat = np.concatenate([np.asarray(r).reshape(4, -1) for r in rows], axis=1)
-        f0 = np.asarray(network.outputs(start, jnp.asarray(x)))[:, 0]
+        f0 = np.asarray(quick(network.outputs)(start, jnp.asarray(x)))[:, 0]
     assert np.allclose(run.kernels[0], flat @ flat.T, rtol=1e-10)
     assert np.isclose(run.loss[0], ((f0 - y[:, 0]) ** 2).sum() / 2, rtol=1e-12)
     assert np.isclose(run.slope[0], (f0 - y[:, 0]) @ run.kernels[0] @ (f0 - y[:, 0]), rtol=1e-10)

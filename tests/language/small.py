@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.language.model import LanguageModel
 from dynascope.language.tokenizers.scored import ScoredTokens
 from dynascope.models import Transformer, Words
@@ -23,6 +26,8 @@ GPT2 = replace(
 )  # fmt: skip
 NEOX = replace(GPT2, positions="rotary", rotary_share=0.5, parallel=True, tied=False)
 KINDS = {"llama": LLAMA, "gpt2": GPT2, "gpt_neox": NEOX}
+# For tests that compile for seconds: `make test` has one kind.
+QUICK_KINDS = ["gpt2", *(pytest.param(k, marks=pytest.mark.slow) for k in ("llama", "gpt_neox"))]
 LETTERS = "abcdefghijklmnopqrstuvwxyz .,"
 PIECES = [b" the", b" cat", b" dog", b" in", b" on", b" to", b" gave", b" a"]
 
@@ -35,10 +40,16 @@ def tokens() -> ScoredTokens:
     return ScoredTokens([*first, *pieces], [0.0] * len(first) + [float(len(p)) for p in pieces])
 
 
+@cache
+def _init(kind: str, words: int):
+    """How a network starts, as one compiled program."""
+    return quick(KINDS[kind].build(words, words).init)
+
+
 def model(kind: str = "llama", seed: int = 0) -> LanguageModel:
     """A language model with drawn weights, norms around 1."""
     transformer, words = KINDS[kind], tokens().size
-    params = transformer.build(words, words).init(jax.random.key(seed))
+    params = _init(kind, words)(jax.random.key(seed))
     rng = np.random.default_rng(seed)
     params = jax.tree.map(
         lambda a: np.asarray(a + 0.2 * rng.normal(size=a.shape), np.float32), params

@@ -9,7 +9,7 @@ from dynascope import edits
 from dynascope.core.errors import BadInput
 from dynascope.language import Prompt, attribute, encoded, score
 
-from .small import KINDS, model
+from .small import KINDS, QUICK_KINDS, model
 
 PROMPTS = (Prompt("a cat gave", "dog"), Prompt("on a dog", "cat"), Prompt("to", "cat", "dog"))
 
@@ -25,7 +25,7 @@ def test_contributions_add_up_to_the_whole(kind):
     assert np.abs(found.written).max() > 0.05
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", QUICK_KINDS)
 def test_without_a_part_is_the_edited_model(kind):
     lm = model(kind)
     prompts = encoded(lm, PROMPTS)

@@ -6,22 +6,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope import edits
 from dynascope.core.errors import BadInput
 from dynascope.language import generate, load_model, model_size, save_model
 from dynascope.language.generation import greedy
 
-from .small import KINDS, model, plain
+from .small import KINDS, QUICK_KINDS, model, plain
 
 every = pytest.mark.parametrize("kind", KINDS)
 RNG = np.random.default_rng(0)
 
 
-@every
+@pytest.mark.parametrize("kind", QUICK_KINDS)
 def test_stacked_layers_are_the_transformer(kind):
     lm = model(kind)
     ids = RNG.integers(0, lm.vocabulary, (2, 9))
-    want = np.asarray(lm.transformer.apply(plain(lm), jnp.asarray(ids)))
+    want = np.asarray(quick(lm.transformer.apply)(plain(lm), jnp.asarray(ids)))
     got = lm.logits(ids)
     assert got.shape == (2, 9, lm.vocabulary) and got.dtype == np.float32
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)

@@ -11,8 +11,6 @@ import pytest
 from dynascope.language import load_model
 
 pytestmark = pytest.mark.slow
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
 
 SMALL = {"vocab_size": 61, "hidden_size": 32, "num_hidden_layers": 3, "intermediate_size": 40,
          "num_attention_heads": 4, "max_position_embeddings": 64, "pad_token_id": 0,
@@ -21,25 +19,40 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
           "original_max_position_embeddings": 16, "rope_theta": 10000.0}  # fmt: skip
 
 
-def configs():
-    """A few of each family, with the options that change the arithmetic."""
-    t = transformers
-    gpt2 = {"vocab_size": 61, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 64}
-    return {
-        "llama": t.LlamaConfig(**SMALL, num_key_value_heads=2, tie_word_embeddings=False),
-        "llama-tied": t.LlamaConfig(**SMALL, tie_word_embeddings=True, rope_theta=500.0),
-        "llama-offsets": t.LlamaConfig(**SMALL, attention_bias=True, mlp_bias=True),
-        "llama-stretched": t.LlamaConfig(**SMALL, rope_parameters=LLAMA3),
-        "gpt2": t.GPT2Config(**gpt2),
-        "gpt2-relu": t.GPT2Config(**gpt2, n_inner=48, activation_function="relu"),
-        "gpt_neox": t.GPTNeoXConfig(**SMALL, rotary_pct=0.25),
-        "gpt_neox-in-turn": t.GPTNeoXConfig(**SMALL, use_parallel_residual=False),
-        "phi3": t.Phi3Config(**SMALL, num_key_value_heads=2),
-    }
+GPT2 = {"vocab_size": 61, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 64}
+# A few of each family, with the options that change the arithmetic.
+CONFIGS = {
+    "llama": ("Llama", {**SMALL, "num_key_value_heads": 2, "tie_word_embeddings": False}),
+    "llama-tied": ("Llama", {**SMALL, "tie_word_embeddings": True, "rope_theta": 500.0}),
+    "llama-offsets": ("Llama", {**SMALL, "attention_bias": True, "mlp_bias": True}),
+    "llama-stretched": ("Llama", {**SMALL, "rope_parameters": LLAMA3}),
+    "gpt2": ("GPT2", GPT2),
+    "gpt2-relu": ("GPT2", {**GPT2, "n_inner": 48, "activation_function": "relu"}),
+    "gpt_neox": ("GPTNeoX", {**SMALL, "rotary_pct": 0.25}),
+    "gpt_neox-in-turn": ("GPTNeoX", {**SMALL, "use_parallel_residual": False}),
+    "phi3": ("Phi3", {**SMALL, "num_key_value_heads": 2}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _witnesses():
+    """Imported when a test runs: the search for tests of other files need not wait for them."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+
+
+def config(name):
+    import transformers
+
+    family, options = CONFIGS[name]
+    return getattr(transformers, f"{family}Config")(**options)
 
 
 def shaken(config, seed=0):
     """A model with every parameter drawn anew, norms around 1."""
+    import torch
+    import transformers
+
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
     generator = torch.Generator().manual_seed(seed)
     for name, p in model.named_parameters():
@@ -49,6 +62,8 @@ def shaken(config, seed=0):
 
 
 def theirs(model, tokens):
+    import torch
+
     with torch.no_grad():
         return model(torch.tensor(tokens)).logits.numpy()
 
@@ -56,9 +71,9 @@ def theirs(model, tokens):
 TOKENS = np.random.default_rng(0).integers(0, 61, (3, 23))
 
 
-@pytest.mark.parametrize("name", configs())
+@pytest.mark.parametrize("name", CONFIGS)
 def test_logits_are_those_of_transformers(name, tmp_path):
-    model = shaken(configs()[name])
+    model = shaken(config(name))
     model.save_pretrained(tmp_path)
     lm = load_model(tmp_path)
     want = theirs(model, TOKENS)
@@ -73,7 +88,7 @@ def test_logits_are_those_of_transformers(name, tmp_path):
 
 
 def test_shards_are_one_model(tmp_path):
-    model = shaken(configs()["llama"])
+    model = shaken(config("llama"))
     model.save_pretrained(tmp_path, max_shard_size="20KB")
     assert len(list(tmp_path.glob("model-*.safetensors"))) > 2
     np.testing.assert_allclose(
@@ -83,7 +98,10 @@ def test_shards_are_one_model(tmp_path):
 
 @pytest.mark.parametrize("kind", ["bfloat16", "float16"])
 def test_half_precision_is_widened(kind, tmp_path):
-    shaken(configs()["llama"]).to(getattr(torch, kind)).save_pretrained(tmp_path)
+    import torch
+    import transformers
+
+    shaken(config("llama")).to(getattr(torch, kind)).save_pretrained(tmp_path)
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
     lm = load_model(tmp_path)
     assert all(array.dtype == np.float32 for array in lm.weights.values())
@@ -93,6 +111,7 @@ def test_half_precision_is_widened(kind, tmp_path):
 def test_gguf_sorts_queries_and_keys_as_transformers_does(tmp_path):
     """A small Llama written as llama.cpp does, read by both."""
     import gguf
+    import transformers
 
     pytest.importorskip("accelerate")  # which transformers wants for GGUF
     model = shaken(transformers.LlamaConfig(**{**SMALL, "hidden_size": 64, "intermediate_size": 96},

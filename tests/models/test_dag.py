@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.signal import correlate
 
+from compiling import quick  # tests is on the path
 from dynascope import models
 from dynascope.core.errors import BadInput
 from dynascope.core.plain import fingerprint, from_plain, to_plain
@@ -49,9 +50,9 @@ def test_a_network_is_its_definition_vertex_by_vertex(activation, seed):
     net = model.wiring
     with precision("float64"):
         network = model.build(len(net.inputs), len(net.outputs))
-        params = jax.jit(network.init)(jax.random.key(seed))
+        params = quick(network.init)(jax.random.key(seed))
         x = np.random.default_rng(0).normal(size=(3, len(net.inputs)))
-        out = np.asarray(jax.jit(network.apply)(params, x))
+        out = np.asarray(quick(network.apply)(params, x))
     slow = np.array([by_vertex(model, params, row, ACTS[activation]) for row in x])
     assert np.allclose(out, slow, rtol=1e-12, atol=1e-14)
 
@@ -59,11 +60,11 @@ def test_a_network_is_its_definition_vertex_by_vertex(activation, seed):
 def test_fully_connected_graph_is_the_mlp():
     with precision("float64"):
         dag = models.Dag(fully_connected((3, 5, 4, 2)).edges).build(3, 2)
-        params = dag.init(jax.random.key(0))
+        params = quick(dag.init)(jax.random.key(0))
         mlp = models.MLP(3, 5, "tanh", parameterization="ntk").build(3, 2)
         x = np.random.default_rng(0).normal(size=(6, 3))
         layers = [{"weight": w} for w in params]
-        assert np.allclose(dag.apply(params, x), mlp.apply(layers, x), rtol=1e-12)
+        assert np.allclose(quick(dag.apply)(params, x), quick(mlp.apply)(layers, x), rtol=1e-12)
 
 
 def test_a_wiring_can_be_given_as_it_is():
@@ -78,9 +79,9 @@ def test_skips_add_values_without_weights():
     model = models.Dag(edges, skips=((2, 5), (0, 6), (1, 2)))
     with precision("float64"):
         network = model.build(2, 1)
-        params = network.init(jax.random.key(0))
+        params = quick(network.init)(jax.random.key(0))
         x = np.random.default_rng(0).normal(size=2)
-        out = float(network.apply(params, x)[0])
+        out = float(quick(network.apply)(params, x)[0])
     assert np.isclose(out, by_vertex(model, params, x, np.tanh)[0], rtol=1e-12)
     assert sum(p.size for p in params) == len(edges)
 
@@ -89,8 +90,8 @@ def test_output_activation_and_outputs_in_different_layers():
     model = models.Dag([("x", "a"), ("a", "y"), ("x", "z")], output_activation="tanh")
     with precision("float64"):
         network = model.build(1, 2)
-        params = network.init(jax.random.key(0))
-        out = np.asarray(network.apply(params, np.array([0.7])))
+        params = quick(network.init)(jax.random.key(0))
+        out = np.asarray(quick(network.apply)(params, np.array([0.7])))
     assert model.wiring.outputs == ("z", "y")
     assert np.allclose(out, by_vertex(model, params, [0.7], np.tanh, np.tanh), rtol=1e-12)
 
@@ -98,8 +99,8 @@ def test_output_activation_and_outputs_in_different_layers():
 def test_entries_without_an_edge_are_zero_and_have_no_gradient():
     net = drop_edges(densely_connected((4, 6, 6, 1)), 0.5, 3)
     network = models.Dag(net.edges, vertices=tuple(range(17))).build(4, 1)
-    params = jax.jit(network.init)(jax.random.key(0))
-    slopes = jax.jit(jax.grad(lambda p: network.apply(p, np.ones(4, np.float32))[0]))(params)
+    params = quick(network.init)(jax.random.key(0))
+    slopes = quick(jax.grad(lambda p: network.apply(p, np.ones(4, np.float32))[0]))(params)
     assert sum(int((np.asarray(w) != 0).sum()) for w in params) == len(net.edges)
     for w, slope in zip(params, slopes, strict=True):
         assert not np.asarray(slope)[np.asarray(w) == 0].any()
@@ -137,8 +138,8 @@ def test_convolution_is_the_sum_of_the_text(window):
     x = np.random.default_rng(0).normal(size=(h, w, c))
     with precision("float64"):
         network = model.build(h * w * c, 2)
-        params = network.init(jax.random.key(0))
-        out = np.asarray(network.apply(params, x.ravel()))
+        params = quick(network.init)(jax.random.key(0))
+        out = np.asarray(quick(network.apply)(params, x.ravel()))
     a = x
     for layer in params[:-1]:
         weight = np.asarray(layer["weight"])
@@ -158,7 +159,7 @@ def test_convolution_on_a_line_is_scipys():
     x = np.random.default_rng(0).normal(size=9)
     with precision("float64"):
         network = model.build(9, 1)
-        kernel, last = (np.asarray(p["weight"]) for p in network.init(jax.random.key(0)))
-        out = float(network.apply([{"weight": kernel}, {"weight": last}], x)[0])
+        kernel, last = (np.asarray(p["weight"]) for p in quick(network.init)(jax.random.key(0)))
+        out = float(quick(network.apply)([{"weight": kernel}, {"weight": last}], x)[0])
     seen = correlate(x, kernel[0, :, 0], mode="same")
     assert np.isclose(out, last[0] @ seen, rtol=1e-12)

@@ -10,6 +10,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, models, probes, tasks
 from dynascope.core.errors import BadInput
 from dynascope.runtime.precision import precision
@@ -19,7 +20,7 @@ TASK = tasks.IdentityMapping(means=(1.0, 2.0), scales=(0.1, 0.2), samples_per_cl
 
 def start(model, inputs=3, outputs=2):
     network = model.build(inputs, outputs)
-    return network.apply, network.init(jax.random.key(0))
+    return network.apply, quick(network.init)(jax.random.key(0))
 
 
 def moved(params, size, seed=1):
@@ -39,11 +40,11 @@ def test_expansions_are_the_dense_taylor_sums(activation):
         def g(v):
             return f(back(v), x)
 
-        dense = jax.jit(lambda v: (g(v), jax.jacrev(g)(v) @ d, jax.hessian(g)(v) @ d @ d))
+        dense = quick(lambda v: (g(v), jax.jacrev(g)(v) @ d, jax.hessian(g)(v) @ d @ d))
         value, slope, bend = dense(flat0)
-        linear = jax.jit(models.linearize(f, w0))(w, x)
+        linear = quick(models.linearize(f, w0))(w, x)
         assert np.allclose(linear, value + slope, rtol=1e-12, atol=1e-13)
-        quadratic = jax.jit(models.quadratize(f, w0))(w, x)
+        quadratic = quick(models.quadratize(f, w0))(w, x)
         assert np.allclose(quadratic, value + slope + bend / 2, rtol=1e-12, atol=1e-13)
 
 
@@ -54,9 +55,8 @@ def test_the_remainder_falls_with_the_order():
         x = np.random.default_rng(0).normal(size=(4, 3))
         for expand, order in ((models.linearize, 2), (models.quadratize, 3)):
             g = expand(f, w0)
-            far, close = (
-                float(jnp.abs(f(w, x) - g(w, x)).max()) for w in (moved(w0, 2e-3), moved(w0, 1e-3))
-            )
+            gap = quick(lambda w, g=g: jnp.abs(f(w, x) - g(w, x)).max())
+            far, close = (float(gap(w)) for w in (moved(w0, 2e-3), moved(w0, 1e-3)))
             assert np.isclose(np.log2(far / close), order, atol=0.05)
 
 
@@ -72,7 +72,7 @@ def test_quadratic_model_of_two_relu_layers_is_the_gated_bilinear_network():
         def f(w, x):
             return jax.nn.relu(x @ w[0].T) @ w[1] / (m * d) ** 0.5
 
-        g = np.asarray(models.quadratize(f, (jnp.asarray(u0), jnp.asarray(v0)))((u, v), x))
+        g = np.asarray(quick(models.quadratize(f, (jnp.asarray(u0), jnp.asarray(v0))))((u, v), x))
     gated = ((x @ u.T) * (x @ u0.T >= 0)) @ v / (m * d) ** 0.5
     assert np.abs(g - gated).max() <= 1e-12 * np.abs(gated).max()
     ungated = np.maximum(x @ u.T, 0) @ v / (m * d) ** 0.5
@@ -90,7 +90,7 @@ def test_functions_of_trees_with_whole_numbers_and_loops():
     with jax.numpy_dtype_promotion("standard"):
         x = jnp.linspace(-1.0, 1.0, 5)
         w = {"w": jnp.array(0.71), "times": jnp.array(2)}
-        quadratic = models.quadratize(f, w0)(w, x)["out"]
+        quadratic = quick(models.quadratize(f, w0))(w, x)["out"]
         assert np.allclose(quadratic, f(w, x)["out"], atol=1e-5)
         assert quadratic.dtype == jnp.float32
 
@@ -119,10 +119,12 @@ def test_training_moves_the_displacement_and_leaves_the_anchor_bit_for_bit(kind,
     from dynascope.dynamics.base import Objective
 
     network = kind(models.MLP(2, 4, "tanh")).build(2, 2)
-    before = network.init(jax.random.key(0))
-    samples = TASK.samples(jax.random.key(1))
+    before = quick(network.init)(jax.random.key(0))
+    samples = quick(TASK.samples)(jax.random.key(1))
     goal = Objective(lambda p, s: TASK.loss(network.bind(p), s), samples, jax.random.key(2), None)
-    after = rule.advance(rule.begin(before, goal), goal, 0, 20, (0.0, 0.0)).params
+    after = quick(lambda p: rule.advance(rule.begin(p, goal), goal, 0, 20, (0.0, 0.0)).params)(
+        before
+    )
     for a, b in zip(*(jax.tree.leaves(p["anchor"]) for p in (before, after)), strict=True):
         assert np.array_equal(a, b)
     assert max(float(jnp.abs(d).max()) for d in jax.tree.leaves(after["displacement"])) > 1e-3

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.graphs import operators
 from dynascope.models import GIN, CommunityNetwork, GraphAugmentedMLP, gfn, sgc, sign
@@ -47,7 +48,7 @@ def both(graph, features):
 def test_operators_are_those_of_the_exact_room(graph, features, name):
     with precision("float64"):
         for given in both(graph, features):
-            got = OPERATORS[name](given)(given.features)
+            got = quick(lambda g: OPERATORS[name](g)(g.features))(given)
             np.testing.assert_allclose(got, matrix(name, graph) @ features, atol=1e-12)
 
 
@@ -57,8 +58,9 @@ def test_operators_commute_with_renaming_nodes(graph, features, name):
     a = nx.to_numpy_array(graph)
     with precision("float64"):
         one, two = DenseGraph(features, a), DenseGraph(features[order], a[np.ix_(order, order)])
-        first = np.asarray(OPERATORS[name](one)(one.features))
-        np.testing.assert_allclose(OPERATORS[name](two)(two.features), first[order], atol=1e-12)
+        act = quick(lambda g: OPERATORS[name](g)(g.features))
+        first = np.asarray(act(one))
+        np.testing.assert_allclose(act(two), first[order], atol=1e-12)
 
 
 def test_powers_with_and_without_standardising(graph, features):
@@ -97,17 +99,17 @@ def test_graph_augmented_mlp_is_an_mlp_of_stacked_powers(graph, features):
     stacked = np.hstack([features, a @ features, a @ a @ features, h @ features])
     with precision("float64"):
         network = model.build(2, 1)
-        params = network.init(jax.random.key(0))
+        params = quick(network.init)(jax.random.key(0))
         for given in both(graph, features):
             np.testing.assert_allclose(
-                network.apply(params, given), dense_layers(params, stacked), atol=1e-10
+                quick(network.apply)(params, given), dense_layers(params, stacked), atol=1e-10
             )
 
 
 def test_standardised_columns_have_mean_zero_and_variance_one(graph, features):
     with precision("float64"):
         model = GraphAugmentedMLP(powers=(3,))
-        blocks = np.asarray(model.propagate(sparse_graph(graph, features)))
+        blocks = np.asarray(quick(model.propagate)(sparse_graph(graph, features)))
     assert blocks.shape == (4, NODES, 2)
     np.testing.assert_allclose(np.mean(blocks, axis=1), 0, atol=1e-12)
     np.testing.assert_allclose(np.var(blocks, axis=1), 1, atol=1e-4)
@@ -118,11 +120,13 @@ def test_named_members_of_the_family(graph, features):
     with precision("float64"):
         given = sparse_graph(graph, features)
         simple = sgc(3).build(2, 4)
-        params = simple.init(jax.random.key(1))
+        params = quick(simple.init)(jax.random.key(1))
         np.testing.assert_allclose(
-            simple.apply(params, given), dense_layers(params, s @ s @ s @ features), atol=1e-10
+            quick(simple.apply)(params, given),
+            dense_layers(params, s @ s @ s @ features),
+            atol=1e-10,
         )
-        blocks = gfn(2).propagate(given)
+        blocks = quick(gfn(2).propagate)(given)
     wanted = np.stack([features, d @ features, s @ features, s @ s @ features])
     wanted = (wanted - wanted.mean(1, keepdims=True)) / np.sqrt(wanted.var(1, keepdims=True) + 1e-5)
     np.testing.assert_allclose(blocks, wanted, atol=1e-10)
@@ -133,8 +137,8 @@ def test_sign_gives_every_propagation_a_first_layer_of_its_own(graph, features):
     with precision("float64"):
         given = sparse_graph(graph, features)
         network = model.build(2, 1)
-        params = network.init(jax.random.key(2))
-        blocks, got = model.propagate(given), network.apply(params, given)
+        params = quick(network.init)(jax.random.key(2))
+        blocks, got = quick(model.propagate)(given), quick(network.apply)(params, given)
     assert blocks.shape[0] == 5  # I, two normalised, PPR, triangles
     hidden = np.hstack([b @ w for b, w in zip(np.asarray(blocks), np.asarray(params["own"]))])
     np.testing.assert_allclose(got, dense_layers(params["head"], relu(hidden)), atol=1e-10)
@@ -145,9 +149,9 @@ def test_gin_is_its_formula(graph, features, jumping):
     a = nx.to_numpy_array(graph)
     with precision("float64"):
         network = GIN(2, 4, jumping).build(2, 1)
-        params = network.init(jax.random.key(0))
+        params = quick(network.init)(jax.random.key(0))
         params["eps"] = np.array([0.3, -0.2])
-        got = [network.apply(params, given) for given in both(graph, features)]
+        got = [quick(network.apply)(params, given) for given in both(graph, features)]
     h, kept = features, []
     for k, eps in enumerate((0.3, -0.2)):
         h = relu(dense_layers(params["maps"][2 * k : 2 * k + 2], (1 + eps) * h + a @ h))
@@ -162,8 +166,8 @@ def test_community_network_is_its_formula(graph, features, layers):
     a = nx.to_numpy_array(graph)
     with precision("float64"):
         network = CommunityNetwork(layers, 4).build(2, 2)
-        params = network.init(jax.random.key(0))
-        got = network.apply(params, DenseGraph(features, a))
+        params = quick(network.init)(jax.random.key(0))
+        got = quick(network.apply)(params, DenseGraph(features, a))
     own = [params["entry"]]
     own += [{n: v[k] for n, v in params["stack"].items()} for k in range(layers - 1)]
     h = features

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope import models
 from dynascope.core.errors import BadInput
 from dynascope.core.spec import _CLASSES
@@ -67,18 +68,18 @@ def test_every_model_keeps_the_contract(cls):
     """Any leading axes, jit and vmap agree, and the matrix is the function."""
     with precision("float64"):
         network, outputs = built(cls)
-        params = jax.jit(network.init)(jax.random.key(0))
+        params = quick(network.init)(jax.random.key(0))
         inputs = 64 if cls in SMALL_PICTURES else 3
         x = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, inputs)))
-        y = jax.jit(network.apply)(params, x)  # without jit every operation is compiled alone
+        y = quick(network.apply)(params, x)  # without jit every operation is compiled alone
         assert y.shape == (2, 5, outputs)
-        rows = jax.jit(jax.vmap(jax.vmap(lambda v: network.apply(params, v))))(x)
+        rows = quick(jax.vmap(jax.vmap(lambda v: network.apply(params, v))))(x)
         assert np.allclose(y, rows, rtol=1e-12, atol=1e-14)
         if network.matrix is not None:
             w, offset = network.matrix(params)
             dense = x @ w.T + (0.0 if offset is None else offset)
             assert np.allclose(y, dense, rtol=1e-10, atol=1e-14)
-    assert jax.jit(network.init)(jax.random.key(0)) is not None
+    assert quick(network.init)(jax.random.key(0)) is not None
 
 
 @pytest.mark.slow
@@ -87,7 +88,7 @@ def test_a_seed_means_the_same_parameters_in_both_precisions(cls):
     drawn = []
     for dtype in ("float32", "float64"):
         with precision(dtype):
-            params = built(cls)[0].init(jax.random.key(7))
+            params = quick(built(cls)[0].init)(jax.random.key(7))
             drawn.append([np.asarray(p, float) for p in jax.tree.leaves(params)])
     for single, double in zip(*drawn, strict=True):
         assert np.allclose(single, double, rtol=1e-6)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, probes, simulate, tasks
 from dynascope.core.errors import BadInput
 from dynascope.models import QuadraticModel, TwoLayerReLU
@@ -19,7 +20,7 @@ def inputs(n=5, d=3):
 
 
 def jacobian(network, params, x):
-    parts = jax.jacrev(lambda p: network.apply(p, x)[:, 0])(params)
+    parts = quick(jax.jacrev(lambda p: network.apply(p, x)[:, 0]))(params)
     return np.concatenate([np.asarray(parts[k]).reshape(len(x), -1) for k in sorted(parts)], axis=1)
 
 
@@ -33,12 +34,12 @@ def test_frozen_gates_are_the_second_order_expansion_of_the_network():
     x = inputs()
     with precision("float64"):
         real, frozen = (TwoLayerReLU(20, gates).build(3, 1) for gates in ("moving", "frozen"))
-        start = real.init(jax.random.key(3))
-        end = moved(frozen.init(jax.random.key(3)))
+        start = quick(real.init)(jax.random.key(3))
+        end = moved(quick(frozen.init)(jax.random.key(3)))
         step = {k: end[k] - start[k] for k in start}
         first = lambda p: jax.jvp(lambda q: real.apply(q, x), (p,), (step,))[1]  # noqa: E731
-        slope, second = jax.jvp(first, (start,), (step,))
-        expected = real.apply(start, x) + slope + second / 2
+        slope, second = quick(lambda p: jax.jvp(first, (p,), (step,)))(start)
+        expected = quick(real.apply)(start, x) + slope + second / 2
         assert np.allclose(frozen.apply(end, x), expected, rtol=1e-12, atol=1e-13)
         assert not np.allclose(real.apply({k: end[k] for k in start}, x), expected, rtol=1e-2)
 
@@ -48,7 +49,7 @@ def test_the_kernel_is_that_of_the_formula(gates):
     x = inputs()
     with precision("float64"):
         network = TwoLayerReLU(20, gates).build(3, 1)
-        params = moved(network.init(jax.random.key(3)))
+        params = moved(quick(network.init)(jax.random.key(3)))
         dense = jacobian(network, params, x)
         u, v, own = (
             np.asarray(params[k]) for k in ("u", "v", "gates" if "gates" in params else "u")

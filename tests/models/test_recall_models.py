@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.edits.truncation import truncate_matrix
 from dynascope.models import recall_transformer
@@ -41,12 +42,12 @@ def by_hand(params, tokens):
 def test_the_equation():
     with precision("float64"):
         network = MODEL.build(5, 5)
-        params = network.init(jax.random.key(0))
+        params = quick(network.init)(jax.random.key(0))
         tokens = jnp.array([[0, 3, 1, 4, 2, 0]])
-        full = network.apply(params, tokens)
+        full = quick(network.apply)(params, tokens)
         assert np.allclose(full[0], by_hand(params, np.asarray(tokens[0])), rtol=1e-10)
         places = jnp.array([[5, 2]])
-        asked = network.apply(params, Asked(tokens, places))
+        asked = quick(network.apply)(params, Asked(tokens, places))
         assert np.allclose(asked[0], full[0, places[0]], rtol=1e-12)
 
 
@@ -54,12 +55,12 @@ def test_gradients_against_central_differences():
     """Check 9: every parameter of a two-block model in float64; embeddings do not learn."""
     with precision("float64"):
         network = MODEL.build(5, 5)
-        params = network.init(jax.random.key(1))
+        params = quick(network.init)(jax.random.key(1))
         rows = Asked(
             jnp.array([[0, 3, 1, 4, 2, 0], [1, 1, 0, 2, 3, 4]]), jnp.array([[5, 1], [4, 0]])
         )
-        loss = jax.jit(lambda p: jnp.mean(jax.nn.log_softmax(network.apply(p, rows))[..., 2]))
-        gradient = named_weights(jax.grad(loss)(params))
+        loss = quick(lambda p: jnp.mean(jax.nn.log_softmax(network.apply(p, rows))[..., 2]))
+        gradient = named_weights(quick(jax.grad(loss))(params))
         rng = np.random.default_rng(0)
         for name, weight in named_weights(params).items():
             if not name.startswith("blocks"):
@@ -78,13 +79,13 @@ def test_dropping_is_truncating_to_nothing():
     """Check 2: an MLP without offsets, its input map cut to share 0; other shares as the twin."""
     with precision("float64"):
         network, name = MODEL.build(5, 5), "blocks.0.feed_forward.in"
-        params = network.init(jax.random.key(0))
+        params = quick(network.init)(jax.random.key(0))
         weight = named_weights(params)[name]
         cuts = truncations(weight, (0.0, 0.3, 1.0))
         tokens = jnp.array([[0, 3, 1, 4]])
         without = replace(MODEL, feed_forwards=("none", "linear"))
-        ours = network.apply(with_named_weights(params, {name: cuts[0]}), tokens)
-        assert np.allclose(ours, without.apply(params, tokens), atol=1e-12)
+        ours = quick(network.apply)(with_named_weights(params, {name: cuts[0]}), tokens)
+        assert np.allclose(ours, quick(without.apply)(params, tokens), atol=1e-12)
         assert np.allclose(cuts[1], truncate_matrix(weight, keep=0.3), atol=1e-12)
         assert np.array_equal(cuts[2], weight)
 
@@ -93,7 +94,7 @@ def test_dropping_is_truncating_to_nothing():
 def built():
     """Rows of N = 10, T = 40 on which the construction is meant to work."""
     task = NoisyRecall(40, 0.5, ordinary=10, exclude=True)
-    samples = task.sequences(jax.random.key(0), 1500, 0.5)
+    samples = quick(lambda key: task.sequences(key, 1500, 0.5))(jax.random.key(0))
     tokens, answers = np.asarray(samples.tokens), np.asarray(samples.answers[:, 0])
     shown = ((tokens[:, :-2] == 0) & (tokens[:, 1:-1] == answers[:, None])).any(1)
     fine = shown & (tokens[:, 0] != 0) & (tokens[:, -2] != 0)
@@ -101,7 +102,9 @@ def built():
 
 
 def probabilities(model, params, samples, answers):
-    found = np.asarray(jax.nn.softmax(model.build(11, 11).apply(params, samples.asked)[:, 0]))
+    found = np.asarray(
+        jax.nn.softmax(quick(model.build(11, 11).apply)(params, samples.asked)[:, 0])
+    )
     return found[np.arange(len(answers)), answers], found[:, 10]
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.models import Myrtle, WideResNet
 from dynascope.models.residual import pool
@@ -23,14 +24,14 @@ every = pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 def built(model, outputs=2):
     network = model.build(192, outputs)
     x = np.random.default_rng(1).normal(size=(5, 192)).astype(np.float32)
-    return network, network.init(jax.random.key(0)), x
+    return network, quick(network.init)(jax.random.key(0)), x
 
 
 @pytest.mark.slow
 @every
 def test_samples_do_not_see_each_other(model):
     network, params, x = built(model)
-    apply = jax.jit(network.apply)
+    apply = quick(network.apply)
     whole = np.asarray(apply(params, x))
     assert whole.shape == (5, 2) and np.isfinite(whole).all()
     for row in range(5):  # beside other samples
@@ -45,7 +46,7 @@ def test_kernels_by_layers_and_by_products_agree(model):
     kernel = np.asarray(tangent_kernel(network.apply, params, x), float)
     (top,) = tangent_kernel_top(network.apply, params, x)
     assert top.value == pytest.approx(np.linalg.eigvalsh(kernel)[-1], rel=1e-3)
-    tree = jax.jacobian(lambda p: network.apply(p, x)[:, 0])(params)
+    tree = quick(jax.jacobian(lambda p: network.apply(p, x)[:, 0]))(params)
     flat = np.concatenate([np.reshape(a, (5, -1)) for a in jax.tree.leaves(tree)], axis=1)
     assert np.allclose(kernel, flat.astype(float) @ flat.T, rtol=1e-3, atol=1e-5)
 
@@ -63,7 +64,7 @@ def test_thesis_sizes():
 def test_without_offsets_outputs_scale_with_inputs():
     for model in (MODELS[0], MODELS[2]):
         network, params, x = built(model)
-        apply = jax.jit(network.apply)
+        apply = quick(network.apply)
         once, twice = apply(params, x), apply(params, 2 * x)
         assert np.allclose(2 * once, twice, rtol=1e-4, atol=1e-6)
 

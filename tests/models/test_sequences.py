@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.models import AttentionHead, DiagonalAttention, DiagonalTransformer
 from dynascope.runtime.precision import precision
 
@@ -48,9 +49,9 @@ def by_loops(model, params, x):
 def test_outputs_are_those_of_loops_and_any_leading_axes_may_stand_before(model):
     with precision("float64"):
         network = model.build(SIZE, SIZE)
-        params = network.init(jax.random.key(1))
+        params = quick(network.init)(jax.random.key(1))
         x = np.random.default_rng(0).normal(size=(2, 5, TOKENS, SIZE))
-        y = np.asarray(network.apply(params, x))
-        one = jax.jit(jax.vmap(jax.vmap(lambda v: network.apply(params, v))))(x)
+        y = np.asarray(quick(network.apply)(params, x))
+        one = quick(jax.vmap(jax.vmap(lambda v: network.apply(params, v))))(x)
     expected = np.array([[by_loops(model, params, sample) for sample in row] for row in x])
     assert np.allclose(y, expected, rtol=1e-10) and np.allclose(y, one, rtol=1e-12)

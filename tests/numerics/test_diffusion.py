@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.numerics.diffusion import alpha, ancestral, antithetic_times, bound_parts, sigma
 from dynascope.runtime.precision import precision
@@ -46,7 +47,8 @@ def test_a_perfect_denoiser_pays_the_closed_form():
         x = MEAN + DEVIATION * jax.random.normal(keys[0], (count, size), jnp.float64)
         noise = jax.random.normal(keys[1], (count, size), jnp.float64)
         times = antithetic_times(jnp.asarray(0.5), count)
-        parts = bound_parts(level, perfect, x, times, noise, noise_of_data)
+        pay = quick(lambda *given: bound_parts(level, perfect, *given, noise_of_data))
+        parts = pay(x, times, noise)
         found = [np.asarray(p) * np.log(2) for p in parts]  # in nats a dimension
     s = DEVIATION**2
     diffusion = 0.5 * np.log((1 + s * np.exp(-LEAST)) / (1 + s * np.exp(-MOST)))
@@ -65,9 +67,15 @@ def test_a_denoiser_that_is_not_perfect_pays_more():
     x = MEAN + DEVIATION * jax.random.normal(jax.random.key(0), (count, 2))
     noise = jax.random.normal(jax.random.key(1), (count, 2))
     times = antithetic_times(jnp.asarray(0.5), count)
-    best = bound_parts(level, perfect, x, times, noise, 0.1).diffusion.mean()
-    worse = bound_parts(level, lambda z, g: 0.8 * perfect(z, g), x, times, noise, 0.1)
-    assert worse.diffusion.mean() > best + 0.1
+    best, worse = (
+        quick(
+            lambda *given, share=share: bound_parts(
+                level, lambda z, g: share * perfect(z, g), *given, 0.1
+            )
+        )(x, times, noise).diffusion.mean()
+        for share in (1.0, 0.8)
+    )
+    assert worse > best + 0.1
 
 
 def test_prior_is_the_divergence_of_two_normal_distributions():
@@ -104,7 +112,10 @@ def moments(steps):
 @pytest.mark.parametrize("steps", [1, 5, 100])
 def test_sampler_has_the_moments_of_its_recursion(steps):
     count = 20_000
-    found = np.asarray(ancestral(level, perfect, jax.random.key(3), (count, 1), steps), float)
+    found = np.asarray(
+        quick(lambda key: ancestral(level, perfect, key, (count, 1), steps))(jax.random.key(3)),
+        float,
+    )
     mean, variance = moments(steps)
     assert abs(found.mean() - mean) < 4 * (variance / count) ** 0.5
     assert abs(found.var() - variance) < 4 * variance * (2 / count) ** 0.5

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.numerics.small_products import product
 from dynascope.runtime.precision import precision
 
@@ -21,8 +22,8 @@ def test_it_is_the_product_and_has_its_derivative(shape):
     a, b = random.normal(size=(rows, inner)), random.normal(size=(inner, columns))
     weight = random.normal(size=(rows, columns))
     with precision("float64"):
-        found = product(a, b)
-        slopes = jax.grad(lambda a, b: (weight * product(a, b)).sum(), (0, 1))(a, b)
+        found = quick(product)(a, b)
+        slopes = quick(jax.grad(lambda a, b: (weight * product(a, b)).sum(), (0, 1)))(a, b)
     np.testing.assert_allclose(found, a @ b, rtol=1e-12, atol=1e-12)
     # d tr(weight^T a b): weight b^T and a^T weight
     np.testing.assert_allclose(slopes[0], weight @ b.T, rtol=1e-12, atol=1e-12)

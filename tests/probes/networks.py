@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from compiling import quick  # tests is on the path
+
 
 def draws(seed):
     """Normal numbers from numpy: jax would compile its generator for every shape."""
@@ -78,9 +80,9 @@ NETWORKS = [fully_connected, convolutional, masked_graph, transformer_block]
 
 def jacobian(f, params, x):
     vector, restore = ravel_pytree(params)
-    return jax.jit(jax.jacrev(lambda w: f(restore(w), x).reshape(-1)))(vector)
+    return quick(jax.jacrev(lambda w: f(restore(w), x).reshape(-1)))(vector)
 
 
 def hessian(loss, params):
     vector, restore = ravel_pytree(params)
-    return jax.jit(jax.hessian(lambda w: loss(restore(w))))(vector)
+    return quick(jax.hessian(lambda w: loss(restore(w))))(vector)

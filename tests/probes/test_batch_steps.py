@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
@@ -30,19 +31,23 @@ def by_hand():
     """Nine steps of SGD on batches of three in file order, in float64, written out."""
     with jax.enable_x64(True):
         network = MODEL.build(6, 1)
-        x, y = (np.asarray(a, float) for a in TASK.samples(key_for(0, "data")))
-        params = jax.tree.map(lambda a: jnp.asarray(a, float), network.init(key_for(0, "init")))
-        loss = lambda p, i: jnp.mean((network.apply(p, x[i]) - y[i]) ** 2)  # noqa: E731
+        x, y = (np.asarray(a, float) for a in quick(TASK.samples)(key_for(0, "data")))
+        params = jax.tree.map(
+            lambda a: jnp.asarray(a, float), quick(network.init)(key_for(0, "init"))
+        )
+        loss = lambda p, i: jnp.mean((network.apply(p, jnp.asarray(x)[i]) - jnp.asarray(y)[i]) ** 2)  # noqa: E731
+        outputs = quick(jax.jacobian(lambda p, rows: network.apply(p, rows)[:, 0]))
+        value, gradient = quick(loss), quick(jax.grad(loss))
         rows = []
         for step in range(9):
             batch = np.arange(3) + 3 * (step % 4)
-            tree = jax.jacobian(lambda p, batch=batch: network.apply(p, x[batch])[:, 0])(params)
+            tree = outputs(params, x[batch])
             jacobian = np.concatenate([np.reshape(a, (3, -1)) for a in jax.tree.leaves(tree)], 1)
             critical = 3 / np.linalg.eigvalsh(jacobian @ jacobian.T)[-1]
-            before = float(loss(params, batch))
-            slope = jax.grad(loss)(params, batch)
+            before = float(value(params, batch))
+            slope = gradient(params, batch)
             params = jax.tree.map(lambda a, g: a - 2.0 * g, params, slope)
-            rows.append((critical, before, float(loss(params, batch))))
+            rows.append((critical, before, float(value(params, batch))))
         return np.array(rows)
 
 
@@ -66,7 +71,7 @@ def test_a_count_does_not_depend_on_when_it_is_recorded():
         assert np.allclose(at[name], seldom[name], rtol=1e-9, equal_nan=True), name
 
 
-def test_a_schedule_is_counted_at_its_own_rate(by_hand):
+def test_a_schedule_is_counted_at_its_own_rate():
     rate = dynamics.Piecewise((1e-6, 1e6), (0, 5))
     found = run(dynamics.SGD(rate, 3), steps=6)
     assert found["supercritical_steps"].values[0].tolist() == [0, 0, 0, 0, 0, 0, 1]
@@ -94,8 +99,8 @@ def test_the_hessian_rate_is_the_kernels_where_the_residual_vanishes():
 @pytest.mark.slow
 def test_products_give_what_the_whole_kernel_gives(monkeypatch):
     network = MODEL.build(6, 1)
-    x = TASK.samples(key_for(0, "data"))[0]
-    params = network.init(key_for(0, "init"))
+    x = quick(TASK.samples)(key_for(0, "data"))[0]
+    params = quick(network.init)(key_for(0, "init"))
     dense = float(kernel_norm(network.apply, params, x))
     monkeypatch.setattr(probes.batch_steps, "DENSE_ENTRIES", 0)
     assert float(kernel_norm(network.apply, params, x)) == pytest.approx(dense, rel=1e-3)
@@ -133,8 +138,10 @@ def test_kernel_split_is_the_dense_decomposition():
         if top == 12:
             assert np.allclose(outside, 0, atol=1e-14), "all directions hold all of the loss"
     assert (np.diff([d["kernel_split"].values[0, -1, 1] for d in found.values()]) >= 0).all()
-    x, y = TASK.samples(key_for(0, "data"))
-    residual = np.asarray(network.apply(network.init(key_for(0, "init")), x) - y, float)
+    x, y = quick(TASK.samples)(key_for(0, "data"))
+    residual = np.asarray(
+        quick(lambda key: network.apply(network.init(key), x) - y)(key_for(0, "init")), float
+    )
     kernel = found[3]["tangent_kernel"].values[0, 0]
     twin = probes.eigenspace_split(kernel, residual, 3)
     assert np.allclose(found[3]["kernel_split"].values[0, 0, 1:], np.array(twin) / 12, rtol=1e-5)

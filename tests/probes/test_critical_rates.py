@@ -104,6 +104,7 @@ def test_the_record_says_which_loss_reduction_and_batch():
     assert "half the sum" in text and "2 / largest eigenvalue of the tangent kernel" in text
 
 
+@pytest.mark.slow
 def test_columns_and_rows_of_targets_do_not_broadcast():
     with jax.enable_x64(True):
         f, params, x, y = masked_graph(draws(0))  # outputs (n,)

@@ -25,10 +25,13 @@ def squared(f, x, y):
     return lambda p: jnp.mean((f(p, x) - y) ** 2)
 
 
-SLOW = [pytest.param(make, marks=pytest.mark.slow) for make in (transformer_block, convolutional)]
+SLOW = [
+    pytest.param(make, marks=pytest.mark.slow)
+    for make in (masked_graph, transformer_block, convolutional)
+]
 
 
-@pytest.mark.parametrize("make", [fully_connected, masked_graph, *SLOW], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("make", [fully_connected, *SLOW], ids=lambda m: m.__name__)
 def test_sharpness_is_the_largest_eigenvalue_of_the_dense_hessian(make):
     with jax.enable_x64(True):
         f, params, x, y = make(draws(0))
@@ -44,6 +47,7 @@ def test_sharpness_is_the_largest_eigenvalue_of_the_dense_hessian(make):
         assert rest <= 1e-7 and np.isclose(rest, found.residual, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_top_values_are_those_of_the_dense_hessian_without_copies():
     with jax.enable_x64(True):
         f, params, x, y = fully_connected(draws(1))
@@ -100,6 +104,7 @@ def test_one_parameter_and_a_loss_that_curves_down():
     assert np.isclose(down.value, -6) and down.vector.shape == () and down.converged
 
 
+@pytest.mark.slow
 def test_a_warm_start_takes_fewer_products_and_the_data_may_change():
     f, params, x, y = fully_connected(draws(2))
     loss = lambda p, x, y: jnp.mean((f(p, x) - y) ** 2)  # noqa: E731

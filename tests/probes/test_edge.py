@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
 from dynascope.dynamics import GradientDescent
@@ -32,15 +33,15 @@ def network(activation, depth, seed=0):
     def loss(params):
         return jnp.mean((built.apply(params, x) - y) ** 2)
 
-    return loss, built.init(jax.random.key(seed)), x, y
+    return loss, quick(built.init)(jax.random.key(seed)), x, y
 
 
 def along(loss, params):
     """The loss by distance along minus the gradient, and the length of a step."""
     vector, restore = flatten(params)
-    slope, _ = flatten(jax.grad(loss)(params))
+    slope, _ = flatten(quick(jax.grad(loss))(params))
     size = float(jnp.linalg.norm(slope))
-    line = jax.jit(lambda t: loss(restore(vector - t * slope / size)))
+    line = quick(lambda t: loss(restore(vector - t * slope / size)))
     return (lambda t: float(line(t))), RATE * size
 
 
@@ -69,7 +70,7 @@ def test_jets_of_a_relu_network_are_those_of_its_frozen_piece():
         jet = line_jet(loss, params, RATE)
         _, length = along(loss, params)
         vector, restore = flatten(params)
-        slope, _ = flatten(jax.grad(loss)(params))
+        slope, _ = flatten(quick(jax.grad(loss))(params))
         unit = slope / jnp.linalg.norm(slope)
         there = restore(vector - jet.place * length * unit)
         signs, hidden = [], x
@@ -109,7 +110,7 @@ def test_sharpness_and_alignment_are_those_of_the_dense_hessian():
         loss, params, *_ = network("tanh", 2)
         vector, restore = flatten(params)
         flat = lambda v: loss(restore(v))  # noqa: E731
-        dense, slope = jax.jit(lambda v: (jax.hessian(flat)(v), jax.grad(flat)(v)))(vector)
+        dense, slope = quick(lambda v: (jax.hessian(flat)(v), jax.grad(flat)(v)))(vector)
         (values, vectors), slope = np.linalg.eigh(dense), np.asarray(slope)
         cosine = abs(vectors[:, -1] @ slope) / np.linalg.norm(slope)
         seen = edge_of_stability(loss, params, RATE)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput
 
@@ -15,7 +16,8 @@ TARGETS = ("rank-2", "rank-3", "rank-4", "full-rank")
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("unit", [False, True])
+# As they are, tests/tasks/test_low_rank.py has the same sums.
+@pytest.mark.parametrize("unit", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_closed_forms_are_the_mean_over_many_inputs(target, unit):
     """Check 25: within 2 % of a million draws, and of the right rank."""
     if unit and target == "full-rank":
@@ -60,9 +62,11 @@ def test_correlation_is_the_centred_one():
 
 def test_several_outputs_sum_over_the_jacobian():
     network = models.MLP(2, 7, "tanh").build(4, 3)
-    params = network.init(jax.random.key(0))
+    params = quick(network.init)(jax.random.key(0))
     x = jax.random.normal(jax.random.key(1), (5, 4))
-    jacobian = np.asarray(jax.vmap(jax.jacobian(lambda r: network.apply(params, r)))(x), float)
+    jacobian = np.asarray(
+        quick(jax.vmap(jax.jacobian(lambda r: network.apply(params, r))))(x), float
+    )
     expected = np.einsum("nki,nkj->ij", jacobian, jacobian) / 5
     assert np.allclose(probes.agop(network.apply, params, x), expected, rtol=1e-4, atol=1e-6)
 

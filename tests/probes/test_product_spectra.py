@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.dynamics import GradientDescent
 from dynascope.engine.record import At
@@ -28,7 +29,7 @@ RNG = np.random.default_rng(0)
 
 def in_float64(function, *arrays):
     with precision("float64"):
-        return np.asarray(function(*arrays))
+        return np.asarray(quick(function)(*arrays))
 
 
 @pytest.mark.parametrize(("d", "k"), [(40, 6), (12, 12), (10, 8)])
@@ -134,8 +135,8 @@ def test_grouped_heads_have_a_product_for_every_query_head():
 
     from dynascope.models.transformer import head_maps
 
-    params = replace(MODEL, heads=4, groups=2).build(6, 2).init(jax.random.key(0))
-    maps = head_maps(params)
+    network = replace(MODEL, heads=4, groups=2).build(6, 2)
+    maps = quick(lambda key: head_maps(network.init(key)))(jax.random.key(0))
     ranks = np.asarray(stable_rank(product_spectrum(maps.value, maps.output)))
     assert ranks.shape == (2, 4) and (ranks >= 1).all() and (ranks <= 2).all()
     assert np.array_equal(maps.key[:, 0], maps.key[:, 1])

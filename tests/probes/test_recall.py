@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.models.base import Network
 from dynascope.models.transformer import constructed
 from dynascope.probes import NoiseMargin, RecallAttention, Recalled
@@ -24,7 +25,7 @@ def snapshot():
     params = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), params)
     key = jax.random.key(0)
     network = Network(lambda key: params, model.apply)
-    samples, context = task.samples(key), task.context(key)
+    samples, context = quick(task.samples)(key), quick(task.context)(key)
     return model, Snapshot(task, network, params, samples, context)
 
 
@@ -46,7 +47,8 @@ def test_recalled(snapshot):
 
 def test_where_the_construction_looks(snapshot):
     model, seen = snapshot
-    previous, answers, noise, each, none = np.asarray(RecallAttention(model).measure(seen))
+    measure = quick(lambda params: RecallAttention(model).measure(seen._replace(params=params)))
+    previous, answers, noise, each, none = np.asarray(measure(seen.params))
     assert previous > 0.99 and answers > 0.75 and noise < 0.01
     assert each > 0.05 and none < 1e-6
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.dynamics import GradientDescent
 from dynascope.probes import HessianTrace, hessian_density
@@ -25,7 +26,7 @@ def network():
     params = jax.tree.map(lambda v: jnp.asarray(v, jnp.float32), params)
     data = tuple(jnp.asarray(random.normal(size=s), jnp.float32) for s in ((40, 5), (40,)))
     flat, restore = jax.flatten_util.ravel_pytree(params)
-    dense = np.asarray(jax.hessian(lambda v: loss(restore(v), *data))(flat))
+    dense = np.asarray(quick(jax.hessian(lambda v: loss(restore(v), *data)))(flat))
     return params, data, dense
 
 

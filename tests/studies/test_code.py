@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dynascope.studies import studies
+from functools import cache
+
+from dynascope.studies import imports, studies
 from dynascope.studies.code import (
     ROOT,
     _digest,
@@ -58,7 +60,9 @@ def test_an_edit_of_what_is_called_far_below_is_another_code(tmp_path):
     assert _digest(tuple(sorted(found))) != before
 
 
-def test_every_study_and_computation_has_a_code_that_is_the_same_twice():
+def test_every_study_and_computation_has_a_code_that_is_the_same_twice(monkeypatch):
+    # No file comes or goes meanwhile: each is looked for once, not a thousand times.
+    monkeypatch.setattr(imports, "_file", cache(imports._file))
     for study in studies:
         assert study_code(study) == study_code(study)
         for node in study.nodes:

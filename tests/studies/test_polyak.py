@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope import models
 from dynascope.instruments.network.measuring import Training
 from dynascope.runner.evaluation import Evaluation
@@ -202,11 +203,14 @@ def test_orders_are_those_of_autodiff(divided):
 
     with precision("float64"):
         weights = [jnp.asarray(w1.ravel()), jnp.asarray(w2.ravel()), jnp.asarray(w3)]
-        hessian = jax.hessian(lambda w: over * w[2] @ second(w))(weights)
-        neurons = (np.asarray(first(weights)), np.asarray(second(weights)))
-        jacobians = [jax.jacobian(first)(weights)[0], *jax.jacobian(second)(weights)[:2]]
-        bends = np.asarray(jax.vmap(jax.grad(jax.nn.sigmoid))(z2(weights)))
-        by_layer = [np.asarray(j) for j in jax.jacobian(z2)(weights)[:2]]
+        hessian = quick(jax.hessian(lambda w: over * w[2] @ second(w)))(weights)
+        neurons = (np.asarray(quick(first)(weights)), np.asarray(quick(second)(weights)))
+        jacobians = [
+            quick(jax.jacobian(first))(weights)[0],
+            *quick(jax.jacobian(second))(weights)[:2],
+        ]
+        bends = np.asarray(quick(lambda w: jax.vmap(jax.grad(jax.nn.sigmoid))(z2(w)))(weights))
+        by_layer = [np.asarray(j) for j in quick(jax.jacobian(z2))(weights)[:2]]
     blocks = [np.linalg.norm(np.asarray(b), 2) for row in hessian for b in row]
     assert found.block == pytest.approx(max(blocks), rel=1e-9) and blocks[-1] == 0
     assert found.neurons == pytest.approx(max(h.max() for h in neurons))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
+from compiling import quick  # tests is on the path
 from dynascope.tasks import TemplateEnglish
 from dynascope.tasks.recall.english import FACTS, NAMES, PREPOSITIONS, WORDS, Prompts
 
@@ -21,7 +22,7 @@ def test_prepositions_and_facts():
 
 
 def test_rows_are_of_three_kinds_and_the_noise_is_as_often_as_said():
-    samples = TASK.sequences(jax.random.key(0), 4000, 0.4)
+    samples = quick(lambda key: TASK.sequences(key, 4000, 0.4))(jax.random.key(0))
     rows, targets = texts(samples), np.asarray(samples.targets)
     kinds = [r[0] if r[0] in ("the", "when") else "fact" for r in rows]
     assert abs(kinds.count("the") / 4000 - 0.7) < 0.03
@@ -35,7 +36,7 @@ def test_rows_are_of_three_kinds_and_the_noise_is_as_often_as_said():
 
 
 def test_prompts():
-    prompts = TASK.context(jax.random.key(1))
+    prompts = quick(TASK.context)(jax.random.key(1))
     assert isinstance(prompts, Prompts)
     for row, answer in zip(texts(prompts.held_out), prompts.held_out.answers[:, 0], strict=True):
         name = WORDS[int(answer)]

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
 from dynascope.graphs.communities import overlap
@@ -23,7 +24,10 @@ def test_counts_are_those_of_listing_all_walks():
 
 
 def test_each_seed_draws_its_own_training_nodes_as_many_blue_as_red():
-    masks = [np.asarray(SMALL.samples(key_for(s, "data")).training) for s in (0, 1)]
+    masks = [
+        np.asarray(quick(lambda key: SMALL.samples(key).training)(key_for(s, "data")))
+        for s in (0, 1)
+    ]
     for mask in masks:
         assert mask[::2].sum() == mask[1::2].sum() == 5
     assert (masks[0] != masks[1]).any()
@@ -46,7 +50,7 @@ COMMUNITIES = CommunityDetection(degrees=(5.0, 1.0), nodes=250, training_graphs=
 
 def test_graphs_have_the_expected_degrees_inside_and_across():
     seeds = np.arange(40, dtype=np.uint32)
-    drawn = np.asarray(jax.vmap(lambda s: COMMUNITIES.graph_of(s).adjacency)(seeds))
+    drawn = np.asarray(quick(jax.vmap(lambda s: COMMUNITIES.graph_of(s).adjacency))(seeds))
     assert (drawn == drawn.transpose(0, 2, 1)).all() and not drawn[:, range(250), range(250)].any()
     inside, across = drawn[:, :125, :125].sum(-1).mean(), drawn[:, :125, 125:].sum(-1).mean()
     # 5000 nodes with Poisson degrees: standard errors 0.022 and 0.010; edges count twice inside.
@@ -64,7 +68,8 @@ def test_loss_does_not_care_how_the_communities_are_named():
     answer = np.random.default_rng(0).normal(size=(250, 2)).astype(np.float32)
     samples = COMMUNITIES.samples(key_for(0, "data"))
     values = [
-        float(COMMUNITIES.loss(lambda graph, a=a: a, samples)) for a in (answer, answer[:, ::-1])
+        float(quick(lambda given, a=a: COMMUNITIES.loss(lambda graph: a, given))(samples))
+        for a in (answer, answer[:, ::-1])
     ]
     assert values[0] == pytest.approx(values[1])
     likely = answer - np.log(np.exp(answer).sum(1, keepdims=True))

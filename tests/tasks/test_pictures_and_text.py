@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.data import load, there
 from dynascope.dynamics import Adam
@@ -42,14 +43,17 @@ def test_a_made_picture_is_its_pattern_shifted():
     """Without noise every picture is a cyclic shift of its class's pattern; the test set too."""
     task = SyntheticPictures(side=8, classes=3, train=9, test=6, noise=0.0)
     key = jax.random.key(5)
-    patterns = np.asarray(task.patterns(key))
+    patterns = np.asarray(quick(task.patterns)(key))
     assert np.allclose(patterns.mean((1, 2)), 0, atol=1e-6)
     assert np.allclose(patterns.std((1, 2)), 1, atol=1e-5)
-    for x, y in (task.samples(key), task.test_set(task.context(key))):
+    for x, y in (
+        quick(task.samples)(key),
+        quick(lambda key: task.test_set(task.context(key)))(key),
+    ):
         for row, c in zip(np.asarray(x), np.asarray(y), strict=True):
             shifts = [np.roll(patterns[c], (i, j), (0, 1)) for i in range(8) for j in range(8)]
             assert min(np.abs(row.reshape(8, 8) - s).max() for s in shifts) < 1e-6
-    noisy = SyntheticPictures(side=8, train=3000, noise=0.5).samples(key)[0]
+    noisy = quick(SyntheticPictures(side=8, train=3000, noise=0.5).samples)(key)[0]
     assert abs(float(np.asarray(noisy).var()) - 1.25) < 0.05
 
 

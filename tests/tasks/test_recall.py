@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput, MissingData
 from dynascope.data import load_text
 from dynascope.tasks import NoisyRecall, SyntheticIOI, recall_of_program
@@ -16,7 +17,8 @@ KEY = jax.random.key(0)
 
 
 def rows(task, noise=None, count=2000):
-    found = task.sequences(KEY, count, task.noise if noise is None else noise)
+    draw = quick(lambda key: task.sequences(key, count, task.noise if noise is None else noise))
+    found = draw(KEY)
     return {name: np.asarray(getattr(found, name)) for name in found._fields}
 
 
@@ -100,11 +102,12 @@ def test_tiny_shakespeare():
     assert set(np.argsort(table.initial)[-5:]) == {1, 43, 58, 53, 39}
     assert table.initial[1] == pytest.approx(0.1523, abs=1e-4)
     assert np.allclose(table.follow.sum(1), 1)
-    found = np.asarray(recall_of_program(256).sequences(KEY, 200, 0.5).tokens)
+    found = np.asarray(
+        quick(lambda key: recall_of_program(256).sequences(key, 200, 0.5).tokens)(KEY)
+    )
     assert (found == 1).sum(1).mean() == pytest.approx(36.3, abs=1.5)
 
 
-@pytest.mark.slow
 def test_indirect_objects():
     """Check 20."""
     task = SyntheticIOI(14, 0.0, ordinary=9)

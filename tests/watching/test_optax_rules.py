@@ -9,6 +9,7 @@ import optax
 import pytest
 
 import dynascope
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.watching.optax_rules import KINDS, response
 
@@ -86,7 +87,7 @@ def final(transform, steps=500):
         return (optax.apply_updates(params, change), state), None
 
     begin = start(), held(transform.init(start()))
-    (params, _), _ = jax.lax.scan(step, begin, None, steps)
+    (params, _), _ = quick(lambda begin: jax.lax.scan(step, begin, None, steps))(begin)
     return float(jnp.abs(jnp.concatenate([params["a"], params["b"]])).max())
 
 

@@ -110,7 +110,7 @@ def two_class_arrays(
 
 @lru_cache(maxsize=4)
 def class_arrays(
-    name: str, train: int | None, test: int | None, scaling: str, seed: int | None
+    name: str, train: int | None, test: int | None, scaling: str, seed: int | None, pool: int = 1
 ) -> Split:
     """All classes of a set by name: scaled pictures in their shape, classes from 0; read once.
 
@@ -120,6 +120,7 @@ def class_arrays(
         test: How many test samples; None for all.
         scaling: See `scaled`; "channel" uses the whole training part's statistics.
         seed: Which rows, drawn without repetition; None takes the first in file order.
+        pool: As in `two_classes`.
 
     Returns:
         x_train (train, ...), y_train (train,), x_test, y_test: float32 and int32.
@@ -130,9 +131,10 @@ def class_arrays(
         ((100, 8, 8), 'int32')
     """
     data, parts = load(name), []
+    base = pooled(data.x_train, pool) if scaling == "channel" else None
     for part, count in (("train", train), ("test", test)):
         x, y = getattr(data, f"x_{part}"), getattr(data, f"y_{part}")
         rows = _rows(y, data.labels, count, f"{part} samples of {name}", seed)
-        parts.append(scaled(x[rows], scaling, data.x_train if scaling == "channel" else None))
+        parts.append(scaled(pooled(x[rows], pool), scaling, base))
         parts.append(np.searchsorted(data.labels, y[rows]).astype(np.int32))
     return tuple(parts)  # type: ignore[return-value]

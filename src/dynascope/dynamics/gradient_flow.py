@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import jax
@@ -71,10 +72,12 @@ class GradientFlow(Dynamics):
             diffrax.Dopri8(),
             t0,
             t1,
-            jnp.where(first > 0, first, 1.0),
+            None,
             state.params,
-            stepsize_controller=diffrax.PIDController(
-                rtol=self.relative_tolerance, atol=self.absolute_tolerance
+            stepsize_controller=_from_first_step()(
+                rtol=self.relative_tolerance,
+                atol=self.absolute_tolerance,
+                first=jnp.where(first > 0, first, 1.0),
             ),
             saveat=diffrax.SaveAt(t1=True),
             adjoint=diffrax.ForwardMode(),
@@ -94,6 +97,24 @@ class GradientFlow(Dynamics):
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
         """Flows have times of their own."""
         raise TypeError("gradient flow is recorded at times, not at steps")
+
+
+@lru_cache(maxsize=1)
+def _from_first_step() -> Any:
+    """The class of step size controllers that begin with a step which they are given.
+
+    `diffeqsolve` checks the sign of a first step by calling Python back, and XLA keeps no program
+    that does: every process compiled its flows anew.
+    """
+    import diffrax
+
+    class FromFirstStep(diffrax.PIDController):
+        first: Any = None
+
+        def init(self, terms: Any, t0: Any, t1: Any, y0: Any, dt0: Any, *others: Any) -> Any:
+            return super().init(terms, t0, t1, y0, self.first, *others)
+
+    return FromFirstStep
 
 
 def _norm(tree: Any) -> jax.Array:

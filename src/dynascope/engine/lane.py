@@ -103,7 +103,10 @@ def build(setup: Setup, dtype: str) -> Functions:
         rows, follow = record_steps.shape[0] - 1, followed(spec.dynamics)
         look = partial(measure_all, spec, network, dtype, data)
         shapes = jax.eval_shape(measure, values, lane, shared)
-        buffer = jax.tree.map(lambda s: jnp.zeros((rows, *s.shape), s.dtype), shapes)
+        # A zero of each lane's own: jax traces a loop under vmap twice where what it carries is
+        # the same for all lanes at first.
+        own = lane.state.diverged * 0
+        buffer = jax.tree.map(lambda s: jnp.full((rows, *s.shape), own.astype(s.dtype)), shapes)
 
         def unfinished(carry: tuple) -> jax.Array:
             step, row, *_ = carry

@@ -101,9 +101,11 @@ class WideResNet(_Pictures):
 
     Example:
         >>> network = WideResNet((8, 8, 3), depth=10, widen=1, channels=4).build(192, 1)
-        >>> params = network.init(jax.random.key(0))
-        >>> len(params), network.apply(params, jax.numpy.zeros((5, 192))).shape  # 1 + 3 x 2 + 2 + 1
-        (10, (5, 1))
+        >>> params = jax.eval_shape(network.init, jax.random.key(0))  # nothing is computed
+        >>> len(params)  # 1 + 3 x 2 + 2 + 1
+        10
+        >>> jax.eval_shape(network.apply, params, jax.numpy.zeros((5, 192))).shape
+        (5, 1)
     """
 
     depth: int = 10

@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from dynascope.core.errors import bad
+from dynascope.core.spec import later_field
 from dynascope.data import class_arrays, load
+from dynascope.data.scaling import pooled
 from dynascope.tasks.base import Predict
 from dynascope.tasks.samples import Pair, Samples, pair
 
@@ -25,6 +27,7 @@ class OneHot(Samples):
         test: How many test samples; None for all.
         scaling: "raw" (0 to 1), "centred" (-1 to 1) or "channel" (mean 0, deviation 1).
         subset_seed: Which samples; None takes the first ones of the files.
+        pool: Side of the blocks of pixels that are averaged; 1 leaves pictures as they are.
 
     Example:
         >>> task = OneHot("digits", train=100)
@@ -37,9 +40,12 @@ class OneHot(Samples):
     test: int | None = None
     scaling: Literal["raw", "centred", "channel"] = "channel"
     subset_seed: int | None = 0
+    pool: int = later_field(1)
 
     def check(self) -> None:
         """Raise for counts below one; what depends on the data is checked where it is read."""
+        if self.pool < 1:
+            raise bad("pool", self.pool, "a whole number of at least 1")
         for name in ("train", "test"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -48,7 +54,7 @@ class OneHot(Samples):
     @property
     def input_size(self) -> int:
         """Numbers in a picture."""
-        return int(np.prod(load(self.data).x_train.shape[1:]))
+        return pooled(load(self.data).x_train[:1], self.pool).size
 
     @property
     def output_size(self) -> int:
@@ -56,7 +62,8 @@ class OneHot(Samples):
         return len(load(self.data).labels)
 
     def _split(self) -> tuple[np.ndarray, ...]:
-        return class_arrays(self.data, self.train, self.test, self.scaling, self.subset_seed)
+        chosen = (self.train, self.test, self.scaling, self.subset_seed, self.pool)
+        return class_arrays(self.data, *chosen)
 
     def samples(self, key: jax.Array) -> Pair:
         """The training samples, the same for every seed."""

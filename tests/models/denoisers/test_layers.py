@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from compiling import quick  # tests is on the path
 from dynascope.models.denoisers.layers import Affine, GroupNorm, PlaceAttention, doubled, halved
 from dynascope.models.denoisers.picture_convolution import FORM, convolved, together
 from dynascope.models.denoisers.schedule import NoiseLevels
@@ -45,7 +46,7 @@ def test_convolution_is_the_sum_written_out(side, inputs, out):
             for i in range(3)
             for j in range(3)
         )
-        assert np.allclose(convolved(x, w), want, rtol=1e-12, atol=1e-12)
+        assert np.allclose(quick(convolved)(x, w), want, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("side", "inputs", "out"), WAYS.values(), ids=WAYS)
@@ -57,8 +58,8 @@ def test_gradients_of_the_convolution_are_those_of_autodiff(side, inputs, out):
         def plain(x, w):
             return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=FORM)
 
-        ours = jax.vjp(convolved, x, w)[1](slope)
-        theirs = jax.vjp(plain, x, w)[1](slope)
+        ours = quick(lambda x, w: jax.vjp(convolved, x, w)[1](slope))(x, w)
+        theirs = quick(lambda x, w: jax.vjp(plain, x, w)[1](slope))(x, w)
         for a, b in zip(ours, theirs, strict=True):
             assert np.allclose(a, b, rtol=1e-10, atol=1e-11)
 
@@ -79,20 +80,22 @@ def test_group_norm_is_mean_and_deviation_of_each_group():
             mean = split.mean((1, 3), keepdims=True)
             unit = (split - mean) / np.sqrt(split.var((1, 3), keepdims=True) + 1e-5)
             want = unit.reshape(x.shape) * np.asarray(scale) + np.asarray(offset)
-            assert np.allclose(GroupNorm(scale, offset, groups)(x), want, rtol=1e-9)
+            assert np.allclose(quick(GroupNorm(scale, offset, groups).__call__)(x), want, rtol=1e-9)
 
 
 def test_attention_over_places_is_the_formula():
     with precision("float64"):
-        part = drawn(jax.random.key(0), PlaceAttention.entries(4, 1))
+        part = quick(lambda key: drawn(key, PlaceAttention.entries(4, 1)))(jax.random.key(0))
         x = normals(0, 1, 3, 3, 4)
-        rows = np.asarray(part.norm(x)).reshape(9, 4)
+        rows = np.asarray(quick(part.norm.__call__)(x)).reshape(9, 4)
         maps = rows @ np.asarray(part.maps.weight) + np.asarray(part.maps.bias)
         q, k, v = maps[:, :4], maps[:, 4:8], maps[:, 8:]
         scores = np.exp(q @ k.T / 2)
         read = scores / scores.sum(1, keepdims=True) @ v
         want = read @ np.asarray(part.output.weight) + np.asarray(part.output.bias)
-        assert np.allclose(part(x), np.asarray(x) + want.reshape(1, 3, 3, 4), rtol=1e-9)
+        assert np.allclose(
+            quick(part.__call__)(x), np.asarray(x) + want.reshape(1, 3, 3, 4), rtol=1e-9
+        )
 
 
 def test_halving_with_a_map_is_a_convolution_of_stride_two():
@@ -109,7 +112,7 @@ def test_doubling_repeats_every_place():
 
 
 def test_levels_start_where_they_should_and_rise():
-    levels = drawn(jax.random.key(0), NoiseLevels().entries())
+    levels = quick(lambda key: drawn(key, NoiseLevels().entries()))(jax.random.key(0))
     assert np.allclose([levels(jnp.asarray(t)) for t in (0.0, 1.0)], [-5.0, 10.0])
     falling = eqx.tree_at(lambda part: part.w, levels, -levels.w)
     assert float(falling(jnp.asarray(1.0))) > float(falling(jnp.asarray(0.0)))

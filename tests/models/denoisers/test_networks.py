@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.models import ConditionalMLP, NoiseLevels, PictureClassifier, UNet
 from dynascope.models.denoisers.schedule import COORDINATES
@@ -69,13 +70,13 @@ def test_the_printed_size():
 def test_output_depends_on_all_that_is_told_and_on_each_row_alone(model):
     task = Circles(side=8)
     network = model.build(task.input_size, task.output_size)
-    params = jax.jit(network.init)(jax.random.key(0))
+    params = quick(network.init)(jax.random.key(0))
     # The last convolution starts at zero: move all arrays away from their start.
     params = params + 0.05
     rng = np.random.default_rng(0)
     z, c = (jnp.asarray(rng.normal(size=(3, n)), jnp.float32) for n in (192, 4))
     gamma = jnp.asarray([-2.0, 0.0, 3.0])
-    apply = jax.jit(network.apply)
+    apply = quick(network.apply)
     whole = apply(params, Noised(z, gamma, c))
     twice = jnp.asarray([1, 1, 2])  # other rows beside it
     one = apply(params, Noised(z[twice], gamma[twice], c[twice]))
@@ -90,9 +91,9 @@ def test_an_untrained_unet_estimates_z():
     """Its last convolution starts at zero, and z is added."""
     task = Circles(side=8)
     network = UNet((4,), blocks=1).build(task.input_size, task.output_size)
-    params = jax.jit(network.init)(jax.random.key(0))
+    params = quick(network.init)(jax.random.key(0))
     z = jnp.asarray(np.random.default_rng(0).normal(size=(2, 192)), jnp.float32)
-    found = jax.jit(network.apply)(params, Noised(z, jnp.zeros(2), jnp.zeros((2, 4))))
+    found = quick(network.apply)(params, Noised(z, jnp.zeros(2), jnp.zeros((2, 4))))
     assert np.allclose(found, z)
 
 

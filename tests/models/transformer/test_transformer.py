@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput, UnknownName
 from dynascope.models import Patches, Transformer, Words, gpt, vit
 from dynascope.models.transformer import head_maps, named_weights, with_named_weights
@@ -26,7 +27,9 @@ BARE = Transformer(
 def start(model, inputs=4, outputs=3, seed=0):
     """Parameters in float64, larger than a start so that softmax is far from flat."""
     network = model.build(inputs, outputs)
-    params = jax.tree.map(lambda a: 1.5 * a, network.init(jax.random.key(seed)))
+    params = quick(lambda key: jax.tree.map(lambda a: 1.5 * a, network.init(key)))(
+        jax.random.key(seed)
+    )
     return network, params
 
 
@@ -43,10 +46,37 @@ def test_blocks_are_example_3_2_in_loops():
             parts = params["blocks"][layer]["feed_forward"]
             z = z + dense.gelu(z @ np.asarray(parts["in"])) @ np.asarray(parts["out"])
         ours = jnp.asarray(x)
+        block_of = quick(BARE.block)
         for block in params["blocks"]:
-            ours = BARE.block(block, ours)
+            ours = block_of(block, ours)
         assert np.allclose(ours, z, rtol=1e-12, atol=1e-12)
         assert np.abs(z - x).max() > 0.1, "the blocks do something"
+
+
+def test_the_tangent_kernels_scaling_is_its_factors_on_numbers_of_deviation_one():
+    """W = V / sqrt(inputs): the output of the scaled weights, and slopes over sqrt(inputs)."""
+    width, hidden = 64, 256
+    model = Transformer(Patches((4, 4, 1), 2), depth=1, width=width, heads=2, hidden=hidden,
+                        bias=False, start="ntk")  # fmt: skip
+    network = model.build(16, 1)
+    with precision("float64"):
+        params = quick(network.init)(jax.random.key(0))
+        x = jax.random.normal(jax.random.key(1), (3, 16))
+        block = params["blocks"][0]
+        for drawn in (block["attention"]["query"], block["feed_forward"]["out"]):
+            assert np.std(drawn) == pytest.approx(1, abs=0.05)
+        inputs = {"in": width, "out": hidden, "query": width, "key": width, "value": width,
+                  "output": width}  # fmt: skip
+        for part in ("attention", "feed_forward"):
+            own = {n: a / inputs[n] ** 0.5 for n, a in block[part].items()}
+            block = {**block, part: own}
+        tokens = params["tokens"] | {"weight": params["tokens"]["weight"] / 2}  # of 4 pixels
+        output = {"weight": params["output"]["weight"] / width**0.5}
+        plain = {**params, "blocks": [block], "tokens": tokens, "output": output}
+        assert np.allclose(quick(network.apply)(params, x), quick(model.apply)(plain, x))
+        ours = quick(jax.grad(lambda p: network.apply(p, x).sum()))(params)
+        theirs = quick(jax.grad(lambda p: model.apply(p, x).sum()))(plain)
+        assert np.allclose(ours["output"]["weight"] * width**0.5, theirs["output"]["weight"])
 
 
 def test_a_norm_before_each_part_with_scale_and_mask():
@@ -68,7 +98,7 @@ def test_a_norm_before_each_part_with_scale_and_mask():
         normed = block["feed_forward_norm"]
         read = dense.layer_norm(z, normed["scale"], normed["offset"], 1e-5)
         z = z + dense.gelu(read @ block["feed_forward"]["in"]) @ block["feed_forward"]["out"]
-        assert np.allclose(model.block(params["blocks"][0], jnp.asarray(x)), z, rtol=1e-12)
+        assert np.allclose(quick(model.block)(params["blocks"][0], jnp.asarray(x)), z, rtol=1e-12)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 4])
@@ -88,7 +118,7 @@ def test_grouped_and_rotary_attention_in_loops(groups):
             for i in range(5):
                 pattern = dense.softmax(np.array([q[i] @ k[j] / 2 for j in range(i + 1)]))
                 expected[i] += pattern @ v[: i + 1] @ weights["output"][h]
-        ours = part({k: jnp.asarray(v) for k, v in weights.items()}, jnp.asarray(x))
+        ours = quick(part.__call__)({k: jnp.asarray(v) for k, v in weights.items()}, jnp.asarray(x))
         assert np.allclose(ours, expected, rtol=1e-11, atol=1e-12)
 
 
@@ -109,15 +139,15 @@ def test_rotary_scores_depend_on_the_distance_alone():
 
         rng = np.random.default_rng(0)
         q, k = rng.normal(size=(2, 6))
-        many = lambda v: rotated(jnp.tile(jnp.asarray(v), (9, 1, 1)), 50.0, 1.0)[:, 0]  # noqa: E731
+        many = quick(lambda v: rotated(jnp.tile(v, (9, 1, 1)), 50.0, 1.0)[:, 0])
         scores = np.asarray(many(q) @ many(k).T)
         assert np.allclose(np.diag(scores), q @ k), "distance zero is no rotation"
         assert np.allclose(scores[3, 1], scores[7, 5]) and np.allclose(scores[0, 4], scores[4, 8])
         assert abs(scores[3, 1] - scores[1, 3]) > 1e-3, "before and after are told apart"
         x = jnp.asarray(rng.normal(size=(4, 1, 8)))
-        half = np.asarray(rotated(x, 50.0, 0.5))
+        half = np.asarray(quick(lambda v: rotated(v, 50.0, 0.5))(x))
         assert np.array_equal(half[..., 4:], x[..., 4:])
-        assert np.allclose(half[..., :4], rotated(x[..., :4], 50.0, 1.0))
+        assert np.allclose(half[..., :4], quick(lambda v: rotated(v, 50.0, 1.0))(x[..., :4]))
 
 
 def test_tokens_without_positions_may_change_places():
@@ -127,11 +157,13 @@ def test_tokens_without_positions_may_change_places():
         order = np.random.default_rng(3).permutation(7)
         for read in ("every", "mean"):
             network, params = start(replace(BARE, norm="layer", read=read), 7)
-            y, moved = network.apply(params, x), network.apply(params, x[:, order])
+            apply = quick(network.apply)
+            y, moved = apply(params, x), apply(params, x[:, order])
             back = y[:, order] if read == "every" else y
             assert np.allclose(back, moved, rtol=1e-12, atol=1e-13)
         network, params = start(replace(BARE, norm="layer", positions="learned"), 7)
-        gap = np.abs(network.apply(params, x) - network.apply(params, x[:, order])).max()
+        apply = quick(network.apply)
+        gap = np.abs(apply(params, x) - apply(params, x[:, order])).max()
         assert gap > 1e-3
 
 
@@ -142,11 +174,13 @@ def test_a_causal_model_never_sees_what_comes_later():
         words = np.random.default_rng(0).integers(0, 11, (2, 8))
         changed = words.copy()
         changed[:, 5] = (changed[:, 5] + 1) % 11
-        a, b = (np.asarray(network.apply(params, jnp.asarray(w))) for w in (words, changed))
+        apply = quick(network.apply)
+        a, b = (np.asarray(apply(params, w)) for w in (words, changed))
         assert np.array_equal(a[:, :5], b[:, :5])
         assert (np.abs(a[:, 5:] - b[:, 5:]).max(axis=(0, 2)) > 1e-6).all()
         free, weights = start(replace(model, causal=False), 11, 11)
-        a, b = (np.asarray(free.apply(weights, jnp.asarray(w))) for w in (words, changed))
+        apply = quick(free.apply)
+        a, b = (np.asarray(apply(weights, w)) for w in (words, changed))
         assert np.abs(a[:, :5] - b[:, :5]).max() > 1e-6, "without the mask it does see"
 
 
@@ -171,8 +205,10 @@ def test_feed_forward_parts_as_written():
 def test_the_scale_of_the_start_spares_tokens_and_norms():
     """boix2023 Fig. 6: a factor on all layers but the token map."""
     model = Transformer(Patches((4, 4, 1), 2), read="class_token")
-    one = named_weights(model.build(16, 3).init(jax.random.key(0)))
-    tenth = named_weights(replace(model, init_scale=0.1).build(16, 3).init(jax.random.key(0)))
+    one = named_weights(quick(model.build(16, 3).init)(jax.random.key(0)))
+    tenth = named_weights(
+        quick(replace(model, init_scale=0.1).build(16, 3).init)(jax.random.key(0))
+    )
     for name, weight in one.items():
         kept = name.startswith(("tokens", "positions", "class_token")) or "norm" in name
         expected = weight if kept else 0.1 * weight

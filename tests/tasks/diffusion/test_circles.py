@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
+from compiling import quick  # tests is on the path
 from dynascope.core.errors import BadInput
 from dynascope.tasks import Circles
 from dynascope.tasks.diffusion.base import Conditioned, shuffled_conditions
@@ -21,7 +22,7 @@ from dynascope.tasks.diffusion.reading import read_discs
 def drawn(task, count=400):
     """Pictures of all four kinds in turn, as they are looked at; their diameters and colours."""
     kinds = np.tile(CLASSES, (count // 4, 1))
-    x, condition = jax.jit(task.pictures)(jax.random.key(1), jnp.asarray(kinds, jnp.float32))
+    x, condition = quick(task.pictures)(jax.random.key(1), jnp.asarray(kinds, jnp.float32))
     return np.asarray(task.shown(x)), np.asarray(condition) / 4 + 0.5, kinds
 
 
@@ -70,7 +71,7 @@ def test_classes_have_their_means():
     text = task.as_in("text")
     assert np.allclose([text.means(jnp.zeros(2))[0], text.means(jnp.ones(2))[0]], [0.7, 0.3])
     condition = (
-        np.asarray(jax.jit(task.draw, static_argnums=1)(jax.random.key(0), 3000, None)[1]) / 4 + 0.5
+        np.asarray(quick(lambda key: task.draw(key, 3000, None))(jax.random.key(0))[1]) / 4 + 0.5
     )
     means = condition.reshape(-1, 3, 4).mean(0)
     assert np.allclose(means, task.means(jnp.asarray(CLASSES[:3], jnp.float32)), atol=0.02)
@@ -78,7 +79,7 @@ def test_classes_have_their_means():
 
 def test_small_blue_discs_are_held_out():
     task = Circles(side=16, colour=0.7)
-    x, _ = jax.jit(task.draw, static_argnums=1)(jax.random.key(0), 300, None)
+    x, _ = quick(lambda key: task.draw(key, 300, None))(jax.random.key(0))
     read = read_discs(np.asarray(task.shown(x)), task.middle)
     assert not (read.blue & read.small & read.readable).any()
 
@@ -95,7 +96,7 @@ def test_pixels_are_the_definition_written_out():
     task = Circles(side=16, colour=0.5)
     key, count = jax.random.key(5), 8
     kinds = np.tile(CLASSES, (2, 1))
-    x, condition = jax.jit(task.pictures)(key, jnp.asarray(kinds, jnp.float32))
+    x, condition = quick(task.pictures)(key, jnp.asarray(kinds, jnp.float32))
     condition = np.asarray(condition) / 4 + 0.5
     place, _ = jax.random.split(key)
     u = np.asarray(jax.random.uniform(place, (count, 9), minval=-1.0), float)
@@ -118,7 +119,7 @@ def test_shuffling_keeps_data_and_conditions():
 
 def test_loss_of_the_two_questions_is_the_logistic_one():
     task = DiscConcepts(Circles(side=8))
-    samples = task.draw(jax.random.key(0), 8, None)
+    samples = quick(lambda key: task.draw(key, 8, None))(jax.random.key(0))
     score = np.linspace(-3, 3, 16).reshape(8, 2).astype(np.float32)
     p = 1 / (1 + np.exp(-score))
     want = -np.where(np.asarray(samples.concepts) > 0.5, np.log(p), np.log1p(-p)).mean()

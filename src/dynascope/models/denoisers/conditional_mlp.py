@@ -39,9 +39,9 @@ class ConditionalMLP(Model):
 
     Example:
         >>> network = ConditionalMLP((8, 8)).build(6, 3)
-        >>> params = network.init(jax.random.key(0))
+        >>> params = jax.jit(network.init)(jax.random.key(0))
         >>> z, condition = jnp.ones((5, 3)), jnp.ones((5, 3))
-        >>> network.apply(params, Noised(z, jnp.zeros(5), condition)).shape
+        >>> jax.jit(network.apply)(params, Noised(z, jnp.zeros(5), condition)).shape
         (5, 3)
     """
 

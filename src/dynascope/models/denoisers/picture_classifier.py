@@ -35,7 +35,8 @@ class PictureClassifier(Model):
 
     Example:
         >>> network = PictureClassifier((4, 8)).build(3 * 8 * 8, 2)
-        >>> network.apply(network.init(jax.random.key(0)), jax.numpy.ones((5, 192))).shape
+        >>> params = jax.eval_shape(network.init, jax.random.key(0))  # nothing is computed
+        >>> jax.eval_shape(network.apply, params, jax.numpy.ones((5, 192))).shape
         (5, 2)
     """
 

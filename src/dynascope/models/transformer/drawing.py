@@ -27,10 +27,11 @@ class Start(NamedTuple):
     """The law of a start: PyTorch's (uniform within 1/sqrt(inputs)) or GPT-2's (deviation 0.02).
 
     GPT-2 divides the maps that write into the residual stream (`writes`) by sqrt(2 depth), and
-    its offsets are 0.
+    its offsets are 0. "ntk" has the scaling of the tangent kernel: standard normal numbers, whose
+    factors 1/sqrt(inputs) belong to the network (`factors_apart`), and offsets at 0.
     """
 
-    law: Literal["pytorch", "gpt2"]
+    law: Literal["pytorch", "gpt2", "ntk"]
     depth: int
     scale: Any = 1.0  # factor on everything
 
@@ -38,6 +39,8 @@ class Start(NamedTuple):
         """A matrix of any shape whose outputs sum over so many inputs."""
         if self.law == "pytorch":
             return Entry(shape, "uniform", self.scale * inputs**-0.5)
+        if self.law == "ntk":
+            return Entry(shape, "normal", self.scale * inputs**-0.5)
         return Entry(
             shape, "normal", self.scale * 0.02 * ((2 * self.depth) ** -0.5 if writes else 1.0)
         )
@@ -49,7 +52,28 @@ class Start(NamedTuple):
 
     def table(self, shape: tuple[int, ...]) -> Entry:
         """Vectors that are looked up: of words, of positions."""
-        return Entry(shape, "normal", self.scale * (1.0 if self.law == "pytorch" else 0.02))
+        return Entry(shape, "normal", self.scale * (0.02 if self.law == "gpt2" else 1.0))
+
+
+def _is_entry(node: Any) -> bool:
+    return isinstance(node, Entry)
+
+
+def factors_apart(entries: Any) -> tuple[Any, Any]:
+    """The same entries with normal numbers of deviation 1, and the tree of factors left out.
+
+    Example:
+        >>> plain, factors = factors_apart({"a": Entry((2,), "normal", 0.5)})
+        >>> plain["a"].factor, factors
+        (1.0, {'a': 0.5})
+    """
+
+    def normal(e: Entry) -> bool:
+        return e.law == "normal"
+
+    plain = jax.tree.map(lambda e: e._replace(factor=1.0) if normal(e) else e, entries,
+                         is_leaf=_is_entry)  # fmt: skip
+    return plain, jax.tree.map(lambda e: e.factor if normal(e) else 1.0, entries, is_leaf=_is_entry)
 
 
 def drawn(key: jax.Array, entries: Any) -> Any:
@@ -62,7 +86,7 @@ def drawn(key: jax.Array, entries: Any) -> Any:
         ([3.0, 3.0], (4, 5))
     """
     form = jnp.result_type(float)
-    leaves, tree = jax.tree.flatten(entries, is_leaf=lambda node: isinstance(node, Entry))
+    leaves, tree = jax.tree.flatten(entries, is_leaf=_is_entry)
     arrays: list[jax.Array | None] = [
         jnp.ones(e.shape, form) * e.factor if e.law == "constant" else None for e in leaves
     ]

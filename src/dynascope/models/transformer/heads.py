@@ -24,8 +24,9 @@ def head_maps(params: Any) -> HeadMaps:
     Example:
         >>> import jax
         >>> from dynascope.models import Transformer
-        >>> params = Transformer(depth=3, width=6, heads=2).build(4, 1).init(jax.random.key(0))
-        >>> head_maps(params).key.shape
+        >>> network = Transformer(depth=3, width=6, heads=2).build(4, 1)
+        >>> params = jax.eval_shape(network.init, jax.random.key(0))  # nothing is computed
+        >>> jax.eval_shape(head_maps, params).key.shape
         (3, 2, 6, 3)
     """
     layers = [block["attention"] for block in params["blocks"]]

@@ -17,7 +17,7 @@ from dynascope.core.spec import later_field, static_field
 from dynascope.models.activations import Activation
 from dynascope.models.base import Model, Network
 from dynascope.models.transformer.attention import Attention, asking
-from dynascope.models.transformer.drawing import Start, drawn
+from dynascope.models.transformer.drawing import Start, drawn, factors_apart
 from dynascope.models.transformer.feed_forward import FeedForward, Kind
 from dynascope.models.transformer.norms import Norm, norm_entries, normed
 from dynascope.models.transformer.token_maps import Patches, TokenMap, Words
@@ -51,7 +51,7 @@ class Transformer(Model):
         read: "class_token" (one more token, put first), "mean" or "last" give one output a
             sample; "every" gives one for each token.
         tied: Whether the output map is the table of words.
-        start: "pytorch" or "gpt2"; see `drawing.Start`.
+        start: "pytorch", "gpt2" or "ntk"; see `drawing.Start`.
         init_scale: Factor on the start of all layers but the token map, boix2023 Fig. 6; places
             and class token belong to the token map, and norms start at 1.
         rotary_base: Of the angles of rotary positions.
@@ -64,10 +64,10 @@ class Transformer(Model):
 
     Example:
         >>> network = Transformer(Patches((8, 8, 1), 4), depth=2, width=16, heads=2).build(64, 10)
-        >>> params = network.init(jax.random.key(0))
+        >>> params = jax.eval_shape(network.init, jax.random.key(0))  # nothing is computed
         >>> params["blocks"][0]["attention"]["query"].shape  # (width, head, head_size)
         (16, 2, 8)
-        >>> network.apply(params, jnp.zeros((5, 64))).shape
+        >>> jax.eval_shape(network.apply, params, jnp.zeros((5, 64))).shape
         (5, 10)
     """
 
@@ -90,7 +90,7 @@ class Transformer(Model):
     positions: Literal["learned", "rotary", "none"] = "learned"
     read: Literal["class_token", "mean", "last", "every"] = "mean"
     tied: bool = False
-    start: Literal["pytorch", "gpt2"] = "pytorch"
+    start: Literal["pytorch", "gpt2", "ntk"] = "pytorch"
     init_scale: float = 1.0
     rotary_base: float = static_field(10000.0)
     rotary_share: float = static_field(1.0)
@@ -165,7 +165,14 @@ class Transformer(Model):
     def build(self, input_size: int, output_size: int) -> Network:
         """The pure functions for a task's sizes."""
         entries = self._entries(input_size, output_size)
-        return Network(lambda key: drawn(key, entries), self.apply)
+        if self.start != "ntk":
+            return Network(lambda key: drawn(key, entries), self.apply)
+        plain, factors = factors_apart(entries)
+
+        def scaled(params: Params, x: jax.Array | Asked) -> jax.Array:
+            return self.apply(jax.tree.map(lambda f, p: f * p, factors, params), x)
+
+        return Network(lambda key: drawn(key, plain), scaled)
 
     def _entries(self, input_size: int, output_size: int) -> Params:
         """Names, shapes and laws of all arrays."""

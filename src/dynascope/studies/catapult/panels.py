@@ -15,6 +15,7 @@ from dynascope.core.errors import bad
 from dynascope.core.randomness import key_for
 from dynascope.core.spec import Spec
 from dynascope.models import CNN, MLP, Model, Patches, Transformer, WideResNet
+from dynascope.models.affine_layers import Parameterization
 from dynascope.probes import tangent_kernel
 from dynascope.runtime.precision import precision
 from dynascope.tasks import Samples, TwoClasses
@@ -46,22 +47,47 @@ def dense_net(width: int = 1024, depth: int = 5, **others: Any) -> MLP:
     return MLP(depth, width, parameterization="ntk", **others)
 
 
-def conv_net(channels: int, side: int = 16, depth: int = 5) -> CNN:
-    """Convolutions over pictures of three colours, flattened before the last layer."""
-    return CNN(depth, channels, shape=(side, side, 3), parameterization="ntk")
+def conv_net(channels: int, side: int = 16, scaling: Parameterization = "ntk") -> CNN:
+    """Five layers over pictures of three colours, flattened before the last one."""
+    return CNN(5, channels, shape=(side, side, 3), parameterization=scaling)
 
 
-def residual_net(widen: int, side: int = 16) -> WideResNet:
+def residual_net(widen: int, side: int = 16, scaling: Parameterization = "ntk") -> WideResNet:
     """A wide residual network of ten layers, without batch norm."""
-    return WideResNet((side, side, 3), depth=10, widen=widen, channels=16 if widen > 1 else 8)
+    first = 16 if widen > 1 else 8
+    shape = (side, side, 3)
+    return WideResNet(shape, 1.0, scaling, depth=10, widen=widen, channels=first)
 
 
-def vit4(width: int, side: int = 16, patch: int = 4) -> Transformer:
-    """A vision transformer of four blocks."""
+def vit4(
+    width: int, side: int = 16, patch: int = 4, scaling: Parameterization = "ntk"
+) -> Transformer:
+    """A vision transformer of four blocks; offsets in PyTorch's parameterization alone."""
     return Transformer(
         Patches((side, side, 3), patch), depth=4, width=width, heads=4, head_size=width // 4,
-        hidden=2 * width, read="mean",
+        hidden=2 * width, read="mean", start=scaling, bias=scaling == "pytorch",
     )  # fmt: skip
+
+
+def effort(panel: Panel) -> float:
+    """What a step of one seed takes, up to a factor for each kind of network: for estimates.
+
+    Samples times the products of a layer.
+
+    Example:
+        >>> wide, narrow = (Panel(two(DIGITS), dense_net(width), 1.0) for width in (200, 100))
+        >>> effort(wide) / effort(narrow)
+        4.0
+    """
+    model: Any = panel.model
+    if isinstance(model, MLP):
+        places, width = 1, model.width
+    elif isinstance(model, Transformer):
+        height, length = model.tokens.shape[:2]  # type: ignore[attr-defined]
+        places, width = height * length // model.tokens.side**2, model.width  # type: ignore[attr-defined]
+    else:
+        places, width = model.shape[0] * model.shape[1], model.channels * getattr(model, "widen", 1)
+    return float((panel.task.train or 0) * places * width**2)  # type: ignore[attr-defined]
 
 
 def two(source: tuple[str, tuple[int, int]], train: int = 128, pool: int = 1) -> TwoClasses:

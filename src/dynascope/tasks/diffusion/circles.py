@@ -46,7 +46,8 @@ class Circles(DiffusionTask):
 
     Example:
         >>> task = Circles(side=16)
-        >>> x, condition = task.draw(jax.random.key(0), 6, None)
+        >>> six = lambda key: task.draw(key, 6, None)
+        >>> x, condition = jax.eval_shape(six, jax.random.key(0))  # nothing is computed
         >>> x.shape, condition.shape
         ((6, 768), (6, 4))
         >>> [round(float(v), 3) for v in task.test_condition()]

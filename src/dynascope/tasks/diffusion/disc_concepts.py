@@ -31,7 +31,8 @@ class DiscConcepts(Task):
             pictures keep some. Each picture has its own share of it.
 
     Example:
-        >>> x, answers = DiscConcepts(Circles(side=8)).draw(jax.random.key(0), 4, None)
+        >>> draw = jax.jit(DiscConcepts(Circles(side=8)).draw, static_argnums=1)
+        >>> x, answers = draw(jax.random.key(0), 4, None)
         >>> x.shape, answers.tolist()
         ((4, 192), [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     """

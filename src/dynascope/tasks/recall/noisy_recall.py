@@ -39,7 +39,7 @@ class NoisyRecall(Recall):
 
     Example:
         >>> task = NoisyRecall(length=8, ordinary=5, noise=0.0, test=2)
-        >>> found = task.samples(jax.random.key(0))
+        >>> found = jax.jit(task.samples)(jax.random.key(0))
         >>> found.tokens.shape, found.tokens[:, -1].tolist()  # the trigger, token 0
         ((2, 8), [0, 0])
     """

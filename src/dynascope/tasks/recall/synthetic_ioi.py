@@ -32,7 +32,7 @@ class SyntheticIOI(Recall):
 
     Example:
         >>> task = SyntheticIOI(length=12, ordinary=6, noise=0.0, test=4)
-        >>> found = task.samples(jax.random.key(0))
+        >>> found = jax.jit(task.samples)(jax.random.key(0))
         >>> np.array_equal(rarer(found.tokens, 0), found.answers[:, 0])
         True
     """

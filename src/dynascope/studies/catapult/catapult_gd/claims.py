@@ -40,7 +40,7 @@ def numbers(run: Run, *_: Any) -> str:
     return f"{losses(run)} Norm of the kernel {first:.3g} to {last:.3g}."
 
 
-NARROW = ("cnn", "cnn-svhn", "wrn")  # stand-ins at all scales but the thesis's own
+NARROW = ("cnn", "cnn-svhn", "wrn", "classes-cnn")  # stand-ins at all scales but the thesis's own
 
 for _name, (_what, _, _place) in PANELS.items():
     _ours = _name in ("digits", *NARROW)

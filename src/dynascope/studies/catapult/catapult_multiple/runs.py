@@ -62,7 +62,7 @@ class Settings(Spec, tag="studies.catapult-multiple"):
     digits: Raised = Raised(Panel(two(DIGITS), dense_net(512), 1.0, 150, TOP))
     fcn: Raised = Raised(Panel(two(CIFAR), dense_net(), 1.0, 150, TOP))
     cnn: Raised = Raised(Panel(two(CIFAR, pool=2), conv_net(24), 1.0, 120, TOP), *CNN)
-    seeds: int = static_field(6)
+    seeds: int = static_field(8)
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
@@ -79,11 +79,11 @@ study = Study(
     scales={
         "smoke": {
             "panels": ("digits",),
-            "digits": Raised(Panel(two(DIGITS, 48), dense_net(256), 1.0, 100, TOP)),
+            "digits": Raised(Panel(two(DIGITS, 48), dense_net(256), 1.0, 100, TOP)), "seeds": 6,
         },
         "laptop": {},
         "paper": {
-            "cnn": Raised(Panel(two(CIFAR), conv_net(512, 32), 1.0, 120, TOP), *CNN), "seeds": 8,
+            "cnn": Raised(Panel(two(CIFAR), conv_net(512, 32), 1.0, 120, TOP), *CNN),
         },
     },
     notes=(
