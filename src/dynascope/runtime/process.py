@@ -16,11 +16,8 @@ CTRL_C = 130  # the exit code of a process that Ctrl-C has ended
 
 
 def begin() -> None:
-    """Settings that libraries read when they are loaded; what the user has set stays."""
+    """Settings that jax reads when it is loaded, and Ctrl-C that is not lost."""
     use_all_cores()
-    # Equinox's checks call back into Python, and jax keeps no such program for the next time.
-    # Nothing here needs them: a solve that fails is a value.
-    os.environ.setdefault("EQX_ON_ERROR", "off")
     sys.unraisablehook = press_again
 
 
