@@ -39,3 +39,14 @@ def test_only_what_a_document_says_and_is_refuted():
     )  # fmt: skip
     assert not contradicted([replace(example(), claims=others)])
     assert "rare" not in page(replace(PRINTED, source="corrects yang2025 Fig. 5"))
+
+
+def test_an_earlier_page_speaks_for_the_studies_that_have_no_result():
+    earlier = page(PRINTED, replace(PRINTED, id="swing-by/other"))
+    assert contradicted_page([], documents, earlier) == earlier
+    found = replace(example(), study="polyak", claims=(replace(PRINTED, id="polyak/rare"),))
+    both = contradicted_page([found], documents, earlier)
+    assert [both.count(f"`{id_}`") for id_ in ("swing-by/rare", "polyak/rare")] == [1, 1]
+    assert both.endswith("2 studies: `polyak` (laptop), `swing-by` (laptop).\n")
+    anew = contradicted_page([replace(example(), claims=(PRINTED,))], documents, earlier)
+    assert anew == page(PRINTED)  # what fails no more is gone

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from dynascope.core.records import Claim, StudyResult
@@ -21,6 +22,11 @@ from it; readings of our own are left out. `dynascope run STUDY` makes each numb
 by `python -m dynascope.runner.contradicted` from stored results.
 """
 
+HEADING = re.compile(r"## .* \((\w+)\)$")
+ROW = re.compile(r"`(([\w-]+)/[\w-]+)`, scale")
+RESTS = "## What it rests on"
+BEHIND = re.compile(r"`([\w-]+)` \((\w+)\)")  # a study and its scale
+
 
 def contradicted(results: Iterable[StudyResult]) -> list[tuple[StudyResult, Claim]]:
     """The claims of documents that fail, in the order of their ids."""
@@ -33,21 +39,43 @@ def contradicted(results: Iterable[StudyResult]) -> list[tuple[StudyResult, Clai
     return sorted(found, key=lambda pair: pair[1].id)
 
 
-def contradicted_page(results: Sequence[StudyResult], documents: Iterable[Document]) -> str:
-    """The page: a section for each document, a row for each claim."""
+def contradicted_page(
+    results: Sequence[StudyResult], documents: Iterable[Document], earlier: str = ""
+) -> str:
+    """The page: a section for each document, a row for each claim.
+
+    Args:
+        results: Of studies.
+        documents: In the order of their sections.
+        earlier: A page as it was written before; it speaks for the studies of no result.
+
+    Returns:
+        Markdown.
+    """
+    new = {result.study for result in results}
+    behind = BEHIND.findall(earlier.partition(RESTS)[2])
+    scales = {study: scale for study, scale in behind if study not in new}
+    scales |= {result.study: result.scale for result in results}
     found = contradicted(results)
+    rows = {claim.id: (_first(claim), _row(result, claim)) for result, claim in found}
+    handle = ""
+    for line in earlier.splitlines():
+        if heading := HEADING.match(line):
+            handle = heading[1]
+        elif (row := ROW.search(line)) and row[2] not in new:
+            rows[row[1]] = handle, line
     parts = [HEAD]
     for document in documents:
-        rows = [_row(result, claim) for result, claim in found if _first(claim) == document.handle]
-        if rows:
+        own = [row for _, (handle, row) in sorted(rows.items()) if handle == document.handle]
+        if own:
             parts += [f"## {document.title} ({document.handle})\n"]
             parts += [
                 "| statement | measured | expected | holds, as it must |",
                 "|---|---|---|---|",
             ]
-            parts += [*rows, ""]
-    behind = sorted(f"`{result.study}` ({result.scale})" for result in results)
-    parts += ["## What it rests on\n", f"{len(behind)} studies: {', '.join(behind)}.", ""]
+            parts += [*own, ""]
+    words = [f"`{study}` ({scale})" for study, scale in sorted(scales.items())]
+    parts += [f"{RESTS}\n", f"{len(words)} studies: {', '.join(words)}.", ""]
     return "\n".join(parts)
 
 

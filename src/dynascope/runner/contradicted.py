@@ -1,6 +1,12 @@
-"""`python -m dynascope.runner.contradicted`: stored claims of documents that fail, as Markdown."""
+"""`python -m dynascope.runner.contradicted [PAGE]`: claims of documents that fail, as Markdown.
+
+From stored results; the rows of studies that have none are those of the page as it was.
+"""
 
 from __future__ import annotations
+
+import sys
+from pathlib import Path
 
 from dynascope.core.sources import documents
 from dynascope.report.contradicted import contradicted_page
@@ -9,4 +15,5 @@ from dynascope.store import Store
 
 if __name__ == "__main__":
     results = list(last_results(Store()).values())
-    print(contradicted_page(results, documents), end="")
+    earlier = Path(sys.argv[1]).read_text("utf-8") if sys.argv[1:] else ""
+    print(contradicted_page(results, documents, earlier), end="")
