@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dynascope import simulate
+from dynascope.core.run import Run
+from dynascope.dynamics import GradientDescent, Piecewise
+from dynascope.engine.execution import execute
+from dynascope.models import MLP
+from dynascope.probes import KernelSplit, Loss
 from dynascope.studies import Missing
 from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_batch import claims as batch
+from dynascope.studies.catapult.catapult_batch.runs import on_sphere as sphere
 from dynascope.studies.catapult.catapult_batch.runs import planted as planted_batches
 from dynascope.studies.catapult.catapult_multiple.claims import diverges, drops_each_time
+from dynascope.studies.catapult.catapult_multiple.runs import FCN
+from dynascope.studies.catapult.panels import Panel, mean_rate
 from dynascope.studies.study import studies
+from dynascope.tasks import ArraySamples
 
 
 def test_planted_runs_are_told_apart():
@@ -76,3 +86,57 @@ def test_paper_scale_is_the_thesiss():
     table = studies.get("catapult-batch").at("paper")
     assert (table.shallow.model.depth, table.shallow.model.width) == (2, 1024)
     assert table.batch_size == 32 and table.enough == 1e-3 and table.sphere.count == 100
+
+
+def like_pictures():
+    """128 points in 300 dimensions whose spectrum falls like that of pictures, in two classes."""
+    rng = np.random.default_rng(0)
+    label = np.repeat([1.0, -1.0], 64)
+    x = rng.normal(size=(128, 300)) * np.arange(1, 301) ** -0.75
+    x[:, 4] += 0.15 * label
+    x = x @ np.linalg.qr(rng.normal(size=(300, 300)))[0]
+    return ArraySamples(x / np.sqrt(np.mean(x**2)), label)
+
+
+def descent(factors, starts, steps, seeds=1):
+    """Five layers of 512 at multiples of the mean critical rate; also that rate."""
+    task, model = like_pictures(), MLP(5, 512, parameterization="ntk")
+    critical = mean_rate(Panel(task, model, 1.0), seeds)
+    rule = GradientDescent(Piecewise(tuple(f * critical for f in factors), starts))
+    probes = [Loss(), KernelSplit(5)]
+    run = simulate(task, model, rule, steps=steps, probes=probes, seeds=seeds, progress=False)
+    return Run(run, None), critical
+
+
+@pytest.mark.slow
+def test_a_catapult_lies_in_the_top_eigenspace():
+    """Check 27: 1.7 times the critical rate, 60 steps, five directions.
+
+    Means of four starts: in single ones a second catapult has just begun at step 60.
+    """
+    run, critical = descent((1.7,), (0,), 60, seeds=4)
+    last = run["loss"].values[:, -1] / run["loss"].values[:, 0]
+    assert episodes.peak(run).value > 1.5 and last.mean() < 0.2
+    assert episodes.rest_stays(run).value == 1
+    assert np.mean(128 / episodes.part(run, "norm")[:, -1]) > 1.7 * critical
+
+
+@pytest.mark.slow
+def test_the_captioned_rate_diverges_from_the_start_and_the_schedule_converges():
+    """Check 31, with the rate in the caption of Fig. C.7; from 15 / 3.6 this start comes back."""
+    factors, starts, captioned = FCN
+    assert episodes.comes_back(descent(factors, starts, 150)[0]).value == 1
+    assert diverges(descent((captioned,), (0,), 150)[0]).value == 1
+
+
+@pytest.mark.slow
+def test_only_the_large_example_makes_the_loss_spike():
+    """Check 28 at the thesis's size: 4,096 units, 100 examples; a spike lifts its critical rate."""
+    study = studies.get("catapult-batch")
+    experiment = sphere.function(study.at("laptop"))
+    run = Run(execute(experiment, progress=False), experiment)
+    assert batch.on_large_example(run, 1.0).value == 1
+    rate = batch.rate_of(run)
+    for change, critical in zip(batch.rises(run, "all"), run["batch_critical_rate"].values[:, 1:]):
+        spiked = critical[change > batch.SPIKE * change.max()]
+        assert (spiked < rate).all() and critical[-100:].min() > rate  # all examples, after it

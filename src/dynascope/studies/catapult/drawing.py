@@ -46,21 +46,22 @@ def time_axis(run: Run, title: str, seed: int = 0, most: int | None = None) -> t
     lane = run.isel(seed=seed)
     steps = lane["step"].values[:most].astype(float)
     marks: list[Mark] = [
-        _line(steps, lane["loss"].values[:most], "loss", 0),
-        _line(steps, part(lane, "top")[:most], "in the top eigenspace", 1),
-        _line(steps, part(lane, "rest")[:most], "outside", 2),
+        line(steps, lane["loss"].values[:most], "loss", 0),
+        line(steps, part(lane, "top")[:most], "in the top eigenspace", 1),
+        line(steps, part(lane, "rest")[:most], "outside", 2),
     ]
     found = events(run)[seed]
     lines = [Reference("x", float(lane["step"].values[c.start])) for c in found][:12]
-    lines = [line for line in lines if line.at <= steps[-1]]
-    norm = _line(steps, part(lane, "norm")[:most], "norm of the kernel", 3)
+    lines = [spike for spike in lines if spike.at <= steps[-1]]
+    norm = line(steps, part(lane, "norm")[:most], "norm of the kernel", 3)
     return (
         Panel((*marks, *lines), title, "step", "loss", y_scale="log"),
         Panel((norm, *lines), "", "step", "norm of the tangent kernel"),
     )
 
 
-def _line(x: np.ndarray, y: np.ndarray, label: str, group: int) -> Line:
+def line(x: np.ndarray, y: np.ndarray, label: str, group: int) -> Line:
+    """A curve on a logarithmic axis, without what is not finite or not positive."""
     fine = np.isfinite(y) & (y > 0)
     return Line(x[fine], y[fine], label, group=group)
 
@@ -71,7 +72,7 @@ def rates(run: Run, rate: Any, entries: int, seed: int = 0) -> Panel:
     steps, critical = lane["step"].values.astype(float), entries / part(lane, "norm")
     used = np.broadcast_to(np.asarray(rate, float), steps.shape)
     marks = (
-        _line(steps, critical, "critical rate, n / norm", 0),
+        line(steps, critical, "critical rate, n / norm", 0),
         Line(steps, used, "learning rate", "theory", 0),
     )
     return Panel(marks, "", "step", "learning rate", y_scale="log")

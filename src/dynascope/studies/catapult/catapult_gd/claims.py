@@ -24,11 +24,12 @@ MADE = {kind: case(f"planted: {words}", runs.made[kind]) for kind, words in (
 
 
 def losses(run: Run, *_: Any) -> str:
-    """Loss at first, at its peak and at last, mean over seeds."""
+    """Loss at first, at its peak and at last, mean over the seeds that have one there."""
     loss = run["loss"].values
     lost = int((~np.isfinite(loss[:, -1])).sum())
-    ends = [float(np.nanmean(v)) for v in (loss[:, 0], np.nanmax(loss, axis=1), loss[:, -1])]
-    return f"Loss {ends[0]:.3g} at first, {ends[1]:.3g} at its peak, {ends[2]:.3g} at last" + (
+    ends = {"at first": loss[:, 0], "at its peak": np.nanmax(loss, axis=1), "at last": loss[:, -1]}
+    shown = [f"{np.nanmean(v):.3g} {at}" for at, v in ends.items() if np.isfinite(v).any()]
+    return f"Loss {', '.join(shown)}" + (
         f"; {lost} of {len(loss)} seeds diverged." if lost else "."
     )
 

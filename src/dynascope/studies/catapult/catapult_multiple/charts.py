@@ -1,8 +1,8 @@
-"""Three catapults on one time axis; the last rate alone."""
+"""Three catapults on one time axis; the last rate and the caption's from the start."""
 
 import numpy as np
 
-from dynascope.core.charts import Chart
+from dynascope.core.charts import Chart, Panel
 from dynascope.core.run import Run
 from dynascope.studies.catapult import drawing
 from dynascope.studies.catapult.catapult_multiple import runs
@@ -45,3 +45,26 @@ def schedule(s: Settings, found: dict[str, Run]) -> list[Chart]:
             )
         )  # fmt: skip
     return charts
+
+
+SCHEDULES = {
+    "raised": "rate raised twice", "last": "last rate from the start",
+    "captioned": "the caption's rate from the start",
+}  # fmt: skip
+
+
+@study.chart(*(together(**{name: n[key] for name, n in runs.schedules.items()})
+               for key in SCHEDULES))  # fmt: skip
+def from_the_start(s: Settings, *found: dict[str, Run]) -> Chart:
+    """The rates that end the schedule, without what comes before."""
+    panels = []
+    for name in found[0]:
+        lines = [
+            drawing.line(runs_[name]["step"].values, runs_[name]["loss"].values[0], words, i)
+            for i, (runs_, words) in enumerate(zip(found, SCHEDULES.values(), strict=True))
+        ]
+        panels.append(Panel(tuple(lines), PANELS[name][0], "step", "loss", y_scale="log"))
+    return Chart(
+        "from-the-start", "The last rate of a schedule, used from the start, seed 0",
+        "Look for curves that end early: they left finite numbers.", tuple(panels),
+    )  # fmt: skip
