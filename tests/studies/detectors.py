@@ -26,7 +26,24 @@ from dynascope.runner.computing import _Allowed
 from dynascope.studies.nodes import Function, reach
 
 TELLING = tuple(f"dynascope.{p}" for p in ("probes", "graphs", "instruments", "language"))
-BUILDING = "dynascope.instruments.network.padded"
+# What is measured, not what measures; runs of the engine stay as they are, and so do these.
+BUILDING = (
+    "dynascope.instruments.network.padded",  # networks
+    "dynascope.instruments.network.measuring.train",  # runs
+    "dynascope.language.loading.load_model",
+    "dynascope.language.model.layers",
+    "dynascope.language.prompts.encoding.encoded",  # texts
+    "dynascope.studies.catapult.quadratic_map.weights.descend",
+    "dynascope.studies.catapult.quadratic_map.weights.draw",
+    "dynascope.studies.catapult.quadratic_multi.starts.seeds_with_a_gap",
+    "dynascope.studies.linearity.architectures.",  # wirings
+    "dynascope.studies.linearity.polyak.orders.softplus",  # an activation
+    "dynascope.studies.oscillation.single_neuron.witnesses.sphere",  # inputs
+    "dynascope.studies.rank_increase.rank_assumptions.noise.weights_at",  # where a flow begins
+    # Lipschitz constants: parts of the printed bound, which is stricter where they are small.
+    "dynascope.studies.rank_increase.rank_proof.smoothness.ball",
+    "dynascope.studies.rank_increase.rank_proof.smoothness.steepest",
+)
 
 
 def detectors(study, kept):
@@ -50,12 +67,17 @@ def _walk(function, own, methods, known, seen):
         seen.add(found)
         for named in _named(found, methods):
             places = [(f, f.__module__) for f in _functions(named)]
-            told = [f for f, m in places if m.startswith((own, *TELLING)) and m != BUILDING]
+            told = [f for f, m in places if m.startswith((own, *TELLING)) and not built(f)]
             # What is made inside a function is bound nowhere: it is walked, not replaced.
             known.update(dict.fromkeys(f for f in told if "<locals>" not in f.__qualname__))
             for one in told:
                 if one.__module__.startswith(own):  # those of other packages are whole
                     _walk(one, own, methods, known, seen)
+
+
+def built(function):
+    """Whether a function makes what is measured."""
+    return f"{function.__module__}.{function.__name__}".startswith(BUILDING)
 
 
 def _functions(value):

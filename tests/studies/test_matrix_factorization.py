@@ -8,13 +8,14 @@ import pytest
 from dynascope.studies.oscillation.matrix_factorization import claims, runs
 from dynascope.studies.oscillation.matrix_factorization.descents import descend, generic, spectra
 from dynascope.studies.oscillation.matrix_factorization.witnesses import (
-    closed_end_of_stability,
     criticality_ratio,
     end_of_stability,
     hessian,
     line_derivatives,
     transition,
 )
+from dynascope.theories.oscillation.factorization import transfer
+from dynascope.theories.oscillation.quartic import orbit_points
 
 SHAPES = ((3, 4, 5), (6, 2, 3), (2, 7, 2))
 
@@ -112,7 +113,8 @@ def test_the_orbit_loses_its_stability_at_the_line_or_at_one():
     """Must-pass 16: modulus 1 at K = 1.1, b = .9; with one column at b = 1."""
     assert [end_of_stability(k) for k in (1.1, 1.2)] == pytest.approx([0.9, 0.8], abs=1e-6)
     assert end_of_stability(1.1, columns=1) == pytest.approx(1.0, abs=1e-3)
-    assert closed_end_of_stability(1.1) == pytest.approx(0.9, abs=1e-9)
+    first, second = transfer(orbit_points(1.1, 1.0), 1.1, 0.9, "antisymmetric")  # in closed form
+    assert np.abs(np.linalg.eigvals(second @ first)).max() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_the_hessian_away_from_minimisers_is_that_of_differences():
@@ -162,12 +164,16 @@ def test_periods_orbits_and_equal_tops_are_read_off_the_traces():
     assert claims.equal_tops(traces, (1.1,)).value == pytest.approx(2 / 3)
 
 
-def test_planted_traces_are_what_they_are_said_to_be():
-    made = {k: runs.planted_traces.function(runs.Settings(seeds=6), k)
-            for k in ("still", "period 4", "logistic map")}  # fmt: skip
-    assert claims.with_period(made["still"], (1.0,), 1).value == 1
-    assert claims.with_period(made["period 4"], (1.0,), 4).value == 1
-    assert claims.without_period(made["logistic map"], (1.0,)).value == 1
+def test_controls_of_traces_are_what_they_are_said_to_be():
+    assert claims.with_period(runs.planted_still.function(runs.Settings(seeds=6)), (1.0,), 1).value
+    exponents = {}
+    for strength in (runs.FOUR[0], runs.CHAOTIC[-1]):
+        x, slopes = 0.7, []
+        for _ in range(4000):
+            slopes.append(np.log(abs(1 + strength - 3 * x**2)))
+            x = x + x * (strength - x**2)
+        exponents[strength] = np.mean(slopes[1000:])
+    assert exponents[runs.FOUR[0]] < -0.05 < 0.05 < exponents[runs.CHAOTIC[-1]]
 
 
 def test_allowed_eigenvalues_are_none_where_a_seed_escapes():

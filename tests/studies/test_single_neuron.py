@@ -101,3 +101,11 @@ def test_planted_inputs_are_what_they_are_said_to_be():
     assert claims.two_step_factor(trace, "across", 18).value == pytest.approx(0.1)
     assert claims.two_step_factor(trace, "imbalance", 60).value == pytest.approx(0.8)
     assert claims.with_period_four(runs.planted_cycle.function(None)).value == 1
+
+
+@pytest.mark.parametrize("d", witnesses.DIMENSIONS)
+def test_the_closed_gradient_at_the_teacher_is_worked_out_by_hand(d):
+    """At w = u the error is (v - 1) x.u where x.u > 0; half of the mean of (x.u)^2 is 1 / 2d."""
+    along = np.eye(d)[0]
+    by_hand = [-0.2 / d, *(-0.16 / d * along)]  # (v - 1) / d for v, and v times that along u
+    assert witnesses.closed(along, 0.0) == pytest.approx(np.array(by_hand), abs=1e-12)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dynascope.core.randomness import key_for
 from dynascope.models import TwoLayerReLU
+from dynascope.probes import tangent_kernel
 from dynascope.runtime.precision import precision
 from dynascope.tasks import TwoClusters
 from dynascope.theories import QuadraticMap
@@ -69,6 +70,15 @@ def dense_kernel(task: TwoClusters, width: int, seed: int) -> np.ndarray:
     on = x * u >= 0  # (n, width)
     hidden, through = x * u * on, x * v * on
     return (hidden @ hidden.T + through @ through.T) / width
+
+
+def autodiff_kernel(task: TwoClusters, width: int, seed: int) -> np.ndarray:
+    """The same from the network itself."""
+    with precision("float64"):
+        x = task.samples(key_for(seed, "data"))[0]
+        network = TwoLayerReLU(width).build(1, 1)
+        params = network.init(key_for(seed, "init"))
+        return np.asarray(tangent_kernel(network.apply, params, x))
 
 
 @lru_cache(maxsize=256)

@@ -44,7 +44,7 @@ study.claim(
     (chen2025("Fig. 2.4"), derived("the baseline on its graphs")), least_rise,
     at_least(0.01, "ours"), on=spectral, exploratory=True,
     fails_on=case("guesses, in four parts", runs.guessed["coins"]),
-    holds_on=case("planted overlaps that rise", runs.planted["rise"]),
+    holds_on=case("block models that get clearer", runs.clearer),
 )  # fmt: skip
 
 

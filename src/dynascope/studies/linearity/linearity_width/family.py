@@ -1,12 +1,15 @@
 """One network of an architecture: its Hessian norm, its linear model, its kernel; and many."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from dynascope.instruments.network.measuring import measure_linearity, train
-from dynascope.instruments.network.padded import Padded, inputs, pad, pad_channels
+from dynascope.instruments.network.padded import Padded, Wired, inputs, pad, pad_channels
 from dynascope.models.wiring_families import fully_connected
 from dynascope.probes.slopes import Slope, fit_slope
 from dynascope.studies.linearity.architectures import ARCHITECTURES, NARROW
@@ -107,10 +110,28 @@ class Curve(NamedTuple):
     bounds: np.ndarray  # half the largest Hessian norm so far times the squared distance
 
 
-def gap_curve(size: int, padding: tuple[int, ...], m: int, seed: int) -> Curve:
-    """The distance to the linear model of a fully connected network, and its bound, Cor. 2.3.7."""
+class TwelfthPowers(NamedTuple):
+    """The sum of the twelfth powers of some weights: its Hessian is 132 w^10, weight by weight."""
+
+    near: Any  # (weights,) deviations of the start
+
+    def draw(self, random: np.random.Generator) -> list[np.ndarray]:
+        """A start near zero."""
+        return [self.near * random.normal(size=self.near.shape)]
+
+    def outputs(self, weights: Sequence[jax.Array], x: jax.Array) -> jax.Array:
+        """The same whatever x is."""
+        return jnp.sum(weights[0] ** 12) * jnp.ones((len(x), 1))
+
+
+def connected(size: int, padding: tuple[int, ...], m: int) -> Wired:
+    """A fully connected network of three layers."""
+    return pad(fully_connected((size, m, m, 1)), padding or None)
+
+
+def gap_curve(network: Padded, size: int, padding: tuple[int, ...], seed: int) -> Curve:
+    """The distance to the linear model of a network, and its bound, Cor. 2.3.7."""
     x = inputs(size, SAMPLES, 0, padding[0] if padding else size)[0]
-    network = pad(fully_connected((size, m, m, 1)), padding or None)
     views = measure_linearity(network, seed, x, GRID, (False, *(True,) * (len(GRID) - 1)))
     largest = np.maximum.accumulate(views.norms)
     return Curve(np.abs(views.values - views.linear), largest * np.square(GRID) / 2)

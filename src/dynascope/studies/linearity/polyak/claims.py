@@ -136,8 +136,8 @@ study.claim(
 # --- Proposition 2.4.4 ----------------------------------------------------------------------
 
 Gradients = dict[int, GradientNorms]  # by depth L
-small = case("two layers whose weights are drawn at a tenth of their size", runs.small)
-large = case("planted norms, twice what the proof asks for", runs.planted_large)
+small = case("two layers with weights a tenth as large", runs.two_layers["small"])
+large = case("two layers with weights thrice as large", runs.two_layers["large"])
 
 
 def least(ratio: Callable[[GradientNorms, int], np.ndarray]) -> Callable[[Gradients], Measured]:
@@ -186,5 +186,7 @@ def last_square(gradients: Gradients) -> Measured:
 study.claim(
     "last-layer", "The mean square of the last layer's gradient is 2^(-(L-1)), to a tenth.",
     zhu2024("A.7, ReLU"), last_square, near(1.0, 0.1, "ours"), on=runs.gradients,
-    fails_on=small, holds_on=case("planted norms of that square", runs.planted_gradients),
+    fails_on=small,
+    holds_on=case("other networks of two layers, where half of a normal number's square is left",
+                  runs.two_layers["usual"]),
 )  # fmt: skip

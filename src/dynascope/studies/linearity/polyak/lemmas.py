@@ -86,9 +86,7 @@ def growth(s: Settings, orders: OrderTable, quantity: str) -> Measured:
     return fit_slope(np.array(s.order_widths, float), orders[quantity]).measured
 
 
-divided, undivided, planted = (
-    runs.order_tables[name] for name in ("divided", "undivided", "planted")
-)
+divided, undivided, further = (runs.order_tables[name] for name in runs.DIVIDED)
 for slug, quantity, place, words, squared in (
     ("order-neurons", "neurons", "Lemma A.11.2",
      "The largest neuron in the ball does not grow with the width but for logarithms.", 1),
@@ -114,7 +112,7 @@ for slug, quantity, place, words, squared in (
         at_most(POWERS[quantity] + squared * LOGARITHMS, "derived"),
         on=(SETTINGS, divided, quantity),
         fails_on=case("products not over sqrt(in-degree)", SETTINGS, undivided, quantity),
-        holds_on=case("planted powers of the width", SETTINGS, planted, quantity),
+        holds_on=case("products over the in-degree itself", SETTINGS, further, quantity),
         note=f"At distance {RADIUS:g} from the start, where the second layer is largest.",
     )  # fmt: skip
 

@@ -34,13 +34,13 @@ def softplus(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.logaddexp(0, z), slope, slope * (1 - slope)
 
 
-def orders(width: int, seed: int, divided: bool = True) -> Orders:
+def orders(width: int, seed: int, power: float = 0.5) -> Orders:
     """What the lemmas bound, at the point of the ball that has the largest |W2|.
 
     Args:
         width: m, of both hidden layers.
         seed: Of the start and the input.
-        divided: Whether products are over sqrt(in-degree), as (2.2) has it.
+        power: Of the in-degree that products are over; (2.2) has its root.
     """
     rng = np.random.default_rng(seed)
     x, w1 = rng.normal(size=INPUTS), rng.normal(size=(width, INPUTS))
@@ -50,7 +50,7 @@ def orders(width: int, seed: int, divided: bool = True) -> Orders:
     directions = rng.normal(size=(width, 3, 3))
     directions /= np.linalg.norm(directions, 2, axis=(1, 2))[:, None, None]
 
-    over = width**-0.5 if divided else 1.0
+    over = width**-power
     z1 = w1 @ x / INPUTS**0.5
     h1, g1, k1 = softplus(z1)
     h2, g2, k2 = softplus(over * (w2 @ h1))
@@ -80,7 +80,7 @@ def hessian_blocks(
 
     Args:
         size: |x| / sqrt(inputs).
-        over: 1 / sqrt(width), or 1.
+        over: 1 / sqrt(width), or another power of the width.
         w2: Weights of the second layer, as they are in the ball.
         w3: Weights of the output.
         first: h1, and the first two derivatives of the activation at z1.

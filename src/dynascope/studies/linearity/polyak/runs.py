@@ -16,7 +16,7 @@ from dynascope.models.wiring_families import fully_connected
 from dynascope.studies.linearity.architectures import ARCHITECTURES
 from dynascope.studies.linearity.polyak import draws
 from dynascope.studies.linearity.polyak.draws import Blocks, Exceeded, GradientNorms
-from dynascope.studies.linearity.polyak.orders import POWERS, Orders, orders
+from dynascope.studies.linearity.polyak.orders import Orders, orders
 from dynascope.studies.study import Study
 
 SAMPLES = 6
@@ -117,25 +117,14 @@ def gradients(s: Settings, depth: int) -> GradientNorms:
     return draws.gradient_norms(depth, s.draws, s.seed + depth)
 
 
-@study.compute(reads=("draws", "seed"), seconds=lambda s: 3e-5 * s.draws)
-def small(s: Settings) -> dict[int, GradientNorms]:
-    """The same of two layers whose weights are drawn at a tenth of their size."""
-    return {2: draws.gradient_norms(2, s.draws, s.seed, scale=0.1)}
+SIZES = {"small": 0.1, "usual": 1.0, "large": 3.0}  # of the weights of two layers
 
 
-@study.finding
-def planted_gradients(s: Settings) -> dict[int, GradientNorms]:
-    """Norms whose squares are twice or once 2^-(L-1) by a few percent, for every depth."""
-    near = np.tile([0.98, 1.02], 1000)
-    one = {depth: (2.0 ** (1 - depth) * near) ** 0.5 for depth in DEPTHS}
-    return {depth: GradientNorms(norms, 2 * norms) for depth, norms in one.items()}
-
-
-@study.finding
-def planted_large(s: Settings) -> dict[int, GradientNorms]:
-    """Gradients of which the last layer's alone is twice what is asked for, for every depth."""
-    twice = {depth: np.full(100, 2 * 2.0 ** ((1 - depth) / 2)) for depth in DEPTHS}
-    return {depth: GradientNorms(norms, norms) for depth, norms in twice.items()}
+@study.compute(each=lambda s: tuple(SIZES), reads=("draws", "seed"),
+               seconds=lambda s: 9e-5 * s.draws)  # fmt: skip
+def two_layers(s: Settings, size: str) -> dict[int, GradientNorms]:
+    """Other networks of two layers, whose weights are a tenth, once or thrice as large."""
+    return {2: draws.gradient_norms(2, s.draws, s.seed, scale=SIZES[size])}
 
 
 @study.finding
@@ -217,28 +206,27 @@ def blocks(s: Settings) -> dict[str, Blocks]:
 OrderTable = dict[str, np.ndarray]  # by quantity, (widths, seeds)
 
 
+DIVIDED = {"by the root": 0.5, "not": 0.0, "whole": 1.0}  # by which power of the in-degree
+
+
 @study.compute(
-    each=lambda s: list(product((True, False), s.order_widths)),
-    reads=("order_widths", "order_seeds"),
-    seconds=lambda s: 2e-8 * s.order_seeds * sum(m**3 for m in s.order_widths),
+    each=lambda s: list(product(DIVIDED, s.order_widths)), reads=("order_widths", "order_seeds"),
+    seconds=lambda s: 3e-8 * s.order_seeds * sum(m**3 for m in s.order_widths),
 )  # fmt: skip
-def order_of(s: Settings, item: tuple[bool, int]) -> list[Orders]:
-    """What the lemmas bound, start by start, with and without division by sqrt(in-degree)."""
+def order_of(s: Settings, item: tuple[str, int]) -> list[Orders]:
+    """What the lemmas bound, start by start, for products divided as (2.2) has it, and others."""
     divided, width = item
-    return [orders(width, seed, divided) for seed in range(s.order_seeds)]
+    return [orders(width, seed, DIVIDED[divided]) for seed in range(s.order_seeds)]
 
 
 @study.finding(order_of)
-def order_tables(s: Settings, found: dict[tuple[bool, int], list[Orders]]) -> dict[str, OrderTable]:
-    """The same by quantity; "planted" has the powers that the lemmas allow."""
-
-    def table(divided: bool) -> OrderTable:
+def order_tables(s: Settings, found: dict[tuple[str, int], list[Orders]]) -> dict[str, OrderTable]:
+    """The same by quantity."""
+    tables = {}
+    for divided in DIVIDED:
         rows = np.array([found[divided, width] for width in s.order_widths])
-        return {name: rows[..., k] for k, name in enumerate(Orders._fields)}
-
-    widths, same = np.array(s.order_widths, float), np.ones(s.order_seeds)
-    powers = {name: np.outer(widths**power, same) for name, power in POWERS.items()}
-    return {"divided": table(True), "undivided": table(False), "planted": powers}
+        tables[divided] = {name: rows[..., k] for k, name in enumerate(Orders._fields)}
+    return tables
 
 
 @study.finding

@@ -54,13 +54,12 @@ def directions(s: Settings, kind: str) -> Places:
     return found
 
 
-@study.compute(each=lambda s: ("two columns", "one column", "closed form"), reads=(),
+@study.compute(each=lambda s: ("two columns", "one column", "next to the minimum"), reads=(),
                seconds=lambda s: 1)  # fmt: skip
 def ends_of_stability(s: Settings, kind: str) -> dict[float, float]:
     """The b at which the orbit of period 2 loses its stability, by K."""
-    if kind == "closed form":
-        return {k: witnesses.closed_end_of_stability(k) for k in LINE}
-    return {k: witnesses.end_of_stability(k, 1 if kind == "one column" else 2) for k in LINE}
+    strengths = (1.02,) if kind == "next to the minimum" else LINE
+    return {k: witnesses.end_of_stability(k, 1 if kind == "one column" else 2) for k in strengths}
 
 
 @study.compute(

@@ -4,7 +4,6 @@ import numpy as np
 from scipy.optimize import bisect
 
 from dynascope.studies.oscillation.matrix_factorization.descents import descend
-from dynascope.theories.oscillation.factorization import transfer
 from dynascope.theories.oscillation.quartic import orbit_points
 
 
@@ -60,16 +59,6 @@ def end_of_stability(strength: float, columns: int = 2) -> float:
     """The b at which the orbit's numerical two-step Jacobian has a radius of 1."""
     ends = (0.7, 0.99) if columns == 2 else (0.7, 1.2)
     return float(bisect(lambda b: two_step_radius(strength, b, columns) - 1, *ends))
-
-
-def closed_end_of_stability(strength: float) -> float:
-    """The same from the closed form of the antisymmetric pair."""
-
-    def growth(b: float) -> float:
-        first, second = transfer(orbit_points(strength, 1.0), strength, b, "antisymmetric")
-        return float(np.abs(np.linalg.eigvals(second @ first)).max()) - 1
-
-    return float(bisect(growth, 0.7, 0.99))
 
 
 def transition(y: float, z: float, strength: float, other: float, alpha: float) -> np.ndarray:

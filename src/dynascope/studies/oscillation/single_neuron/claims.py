@@ -48,8 +48,8 @@ study.claim(
     on=(witnesses.gradients, witnesses.said["printed"]),
     fails_on=case("a teacher turned by 0.1 rad", witnesses.gradients,
                   witnesses.said["turned by 0.1"]),
-    holds_on=case("the gradient at w = u by hand, with noise", witnesses.planted_gradients,
-                  witnesses.said["at the teacher"]),
+    holds_on=case("at w = u, where it follows from the mean of (x.u)^2",
+                  witnesses.gradients_at_teacher, witnesses.said["at the teacher"]),
     note="Squared distance on a million points in 2 and in 5 dimensions, in 16 batches each.",
 )  # fmt: skip
 study.claim(

@@ -72,8 +72,18 @@ def closed(w: np.ndarray, turn: float) -> np.ndarray:
 def gradients(s: Settings, d: int) -> Gradients:
     """The gradient on a million points in batches, by dimension."""
     w = np.random.default_rng(s.seed + d).normal(size=d)
-    w /= np.linalg.norm(w)
-    x = sphere(BATCHES * POINTS, d, s.seed).reshape(BATCHES, POINTS, d)
+    return _gradients(w / np.linalg.norm(w), s.seed)
+
+
+@study.compute(each=lambda s: DIMENSIONS, reads=("seed",), seconds=lambda s: 0.8)
+def gradients_at_teacher(s: Settings, d: int) -> Gradients:
+    """The same at w = u."""
+    return _gradients(np.eye(d)[0], s.seed)
+
+
+def _gradients(w: np.ndarray, seed: int) -> Gradients:
+    d = len(w)
+    x = sphere(BATCHES * POINTS, d, seed).reshape(BATCHES, POINTS, d)
     parts = [sampled_gradient(0.8, w, np.eye(d)[0], batch) for batch in x]
     return Gradients(w, *(np.array(part) for part in zip(*parts, strict=True)))
 
@@ -87,17 +97,6 @@ def said(s: Settings, drawn: dict[int, Gradients], kind: str) -> dict[int, np.nd
     turn = 0.1 if kind == "turned by 0.1" else 0.0
     at = {d: np.eye(d)[0] if kind == "at the teacher" else seen.w for d, seen in drawn.items()}
     return {d: closed(w, turn) for d, w in at.items()}
-
-
-@study.compute(each=lambda s: DIMENSIONS, reads=("seed",), seconds=lambda s: 0.1)
-def planted_gradients(s: Settings, d: int) -> Gradients:
-    """The gradient at w = u by hand, with noise: (v - 1) / d for v, and v times that along u.
-
-    There the error is (v - 1) x.u where x.u > 0, and half of the mean of (x.u)^2 is 1 / 2d.
-    """
-    noise = 1e-3 * np.random.default_rng(s.seed).normal(size=(BATCHES, 1 + d))
-    along = np.eye(d)[0]
-    return Gradients(along, -0.2 / d + noise[:, 0], -0.16 / d * along + noise[:, 1:])
 
 
 Spectra = list[tuple[np.ndarray, np.ndarray]]  # eigenvalues that are seen, and said, ascending
