@@ -33,6 +33,9 @@ BUILDING = (
     "dynascope.language.loading.load_model",
     "dynascope.language.model.layers",
     "dynascope.language.prompts.encoding.encoded",  # texts
+    "dynascope.studies.catapult.quadratic_generalization.runs.rates",  # settings
+    "dynascope.studies.catapult.quadratic_generalization.starts.layout_rate",
+    "dynascope.studies.catapult.quadratic_generalization.starts.linear_curve",  # a run, solved
     "dynascope.studies.catapult.quadratic_map.weights.descend",
     "dynascope.studies.catapult.quadratic_map.weights.draw",
     "dynascope.studies.catapult.quadratic_multi.starts.seeds_with_a_gap",

@@ -16,7 +16,7 @@ from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_batch import claims as batch
 from dynascope.studies.catapult.catapult_batch.runs import on_sphere as sphere
 from dynascope.studies.catapult.catapult_batch.runs import planted as planted_batches
-from dynascope.studies.catapult.catapult_multiple.claims import diverges, drops_each_time
+from dynascope.studies.catapult.catapult_multiple.claims import diverges, gains, lower_each_time
 from dynascope.studies.catapult.catapult_multiple.runs import FCN
 from dynascope.studies.catapult.panels import Panel, mean_rate
 from dynascope.studies.study import studies
@@ -33,7 +33,12 @@ def test_planted_runs_are_told_apart():
     assert episodes.rest_stays(good).value == 1 and episodes.rest_stays(outside).value == 0
     assert episodes.norm_falls(good).value > 0.5 > 0 > episodes.norm_falls(outside).value
     assert episodes.comes_back(good).value == 1 and episodes.comes_back(gone).value == 0
-    assert episodes.norm_falls(gone).value == -1e3, "a lane that diverged loses nothing"
+    for measure in (episodes.peak, episodes.rise_in_top, episodes.norm_falls, gains):
+        assert isinstance(measure(gone), Missing), "nothing can be said of lanes that diverged"
+    some = good["loss"].values.copy()
+    some[:2, -5:] = np.nan
+    for measure in (episodes.peak, episodes.rise_in_top, episodes.norm_falls):
+        assert (measure(good).n, measure(good.planted(loss=some)).n) == (8, 6)
     assert diverges(gone).value == 1 and diverges(good).value == 0
 
 
@@ -45,8 +50,10 @@ def test_every_spike_counts():
     assert episodes.drops_after(good).value == 1 and episodes.drops_after(outside).value == 0
     assert episodes.share_in_top(good).value > 0.8 > episodes.share_in_top(outside).value
     assert isinstance(episodes.drops_after(episodes.planted("monotone")), Missing)
-    assert drops_each_time(good, (20, 50)).value == 1
-    assert drops_each_time(good, (5, 9)).value == 0, "the norm stands still before the first"
+    assert episodes.drops_each_time(good).value == 1
+    assert episodes.drops_each_time(outside).value == 0
+    assert lower_each_time(good, (20, 50)).value == 1
+    assert lower_each_time(good, (5, 9)).value == 0, "the norm stands still before the first"
 
 
 def test_match_rates_of_both_losses():

@@ -1,7 +1,8 @@
 """What a run shows of a catapult: the spike, where it lies, and what it leaves.
 
 Runs have `loss` and `kernel_split` (norm of the kernel, residual in its top eigenspace and outside)
-at every step. A lane that diverged shows NaN, and counts as one in which nothing came back.
+at every step. A lane that diverged shows NaN: it did not come back, and has no height, no place and
+no end that could be put into a mean.
 """
 
 from typing import Any
@@ -24,6 +25,14 @@ def part(run: Run, name: str) -> np.ndarray:
     return run["kernel_split"].sel(kernel_part=name).values
 
 
+def finite(run: Run) -> Run | Missing:
+    """The seeds whose loss stays finite."""
+    fine = np.isfinite(run["loss"].values).all(axis=-1)
+    if not fine.any():
+        return Missing(f"all {len(fine)} seeds diverged")
+    return run.isel(seed=np.flatnonzero(fine))
+
+
 def _highest(values: np.ndarray) -> np.ndarray:
     """Largest finite value of every lane."""
     return np.where(np.isfinite(values), values, -np.inf).max(axis=-1)
@@ -34,10 +43,13 @@ def _last(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values[..., -1]), values[..., -1], np.inf)
 
 
-def peak(run: Run) -> Measured:
-    """Highest loss over the first, mean over seeds."""
-    loss = run["loss"].values
-    return average(_highest(loss) / loss[:, 0])
+def peak(run: Run) -> Measured | Missing:
+    """Highest loss over the first, mean over the seeds that stay finite."""
+    kept = finite(run)
+    if isinstance(kept, Missing):
+        return kept
+    loss = kept["loss"].values
+    return average(loss.max(axis=-1) / loss[:, 0])
 
 
 def rest_stays(run: Run) -> Measured:
@@ -48,9 +60,15 @@ def rest_stays(run: Run) -> Measured:
 
 
 def rise_in_top(run: Run) -> Measured | Missing:
-    """Share of the rise from the first loss to the peak that lies in the top eigenspace."""
-    loss, top = run["loss"].values, part(run, "top")
-    at = np.where(np.isfinite(loss), loss, -np.inf).argmax(axis=-1)
+    """Share of the rise from the first loss to the peak that lies in the top eigenspace.
+
+    Mean over the seeds that stay finite.
+    """
+    kept = finite(run)
+    if isinstance(kept, Missing):
+        return kept
+    loss, top = kept["loss"].values, part(kept, "top")
+    at = loss.argmax(axis=-1)
     seeds = np.arange(len(loss))
     rise = loss[seeds, at] - loss[:, 0]
     if not (rise > 0).all():
@@ -58,10 +76,13 @@ def rise_in_top(run: Run) -> Measured | Missing:
     return average((top[seeds, at] - top[:, 0]) / rise)
 
 
-def norm_falls(run: Run) -> Measured:
-    """Share of its norm that the kernel loses over the run, mean over seeds."""
-    norm = part(run, "norm")
-    return average(np.maximum(1 - _last(norm) / norm[:, 0], -1e3))
+def norm_falls(run: Run) -> Measured | Missing:
+    """Share of its norm that the kernel loses over the run, mean over seeds that stay finite."""
+    kept = finite(run)
+    if isinstance(kept, Missing):
+        return kept
+    norm = part(kept, "norm")
+    return average(1 - norm[:, -1] / norm[:, 0])
 
 
 def comes_back(run: Run) -> Measured:
@@ -88,6 +109,12 @@ def drops_after(run: Run, spike: float = SPIKE) -> Measured | Missing:
     if isinstance(rows, Missing):
         return rows
     return average_share([np.mean(row) for row in rows], [len(row) for row in rows])
+
+
+def drops_each_time(run: Run, spike: float = SPIKE) -> Measured | Missing:
+    """Share of seeds with spikes that come back in which each leaves a lower kernel norm."""
+    rows = _over_spikes(run, spike, lambda c: None if c.kernel_drop is None else c.kernel_drop > 0)
+    return rows if isinstance(rows, Missing) else share([all(row) for row in rows])
 
 
 def share_in_top(run: Run, spike: float = SPIKE) -> Measured | Missing:

@@ -49,14 +49,16 @@ for _name, (_what, _, _place) in PANELS.items():
     _source = zhu2024(f"Claim 1, {_place}", how=OTHER_DATA if _name == "digits" else "")
     study.claim(
         f"{_name}-spike",
-        f"Past the critical rate the loss of {_what} rises to at least 1.5 times its first value.",
+        f"Past the critical rate the loss of {_what} rises to at least 1.5 times its first value, "
+        "where it stays finite.",
         _source, episodes.peak, at_least(1.5, "ours"), on=_past,
         fails_on=case("half the critical rate", runs.descents[_name]["below"]),
         holds_on=MADE["catapult"], note=numbers, exploratory=_ours,
     )  # fmt: skip
     study.claim(
         f"{_name}-in-top",
-        f"At the peak of {_what} at least 80 % of the rise lies in the kernel's top eigenspace.",
+        f"At the peak of {_what} at least 80 % of the rise lies in the kernel's top eigenspace, "
+        "where the loss stays finite.",
         _source, episodes.rise_in_top, at_least(0.8, "ours"), on=_past,
         note=numbers, exploratory=_ours,
         fails_on=MADE["elsewhere"], holds_on=MADE["catapult"],
@@ -70,7 +72,8 @@ for _name, (_what, _, _place) in PANELS.items():
     )  # fmt: skip
     study.claim(
         f"{_name}-kernel",
-        f"The kernel of {_what} has lost at least a tenth of its norm in the end.",
+        f"The kernel of {_what} has lost at least a tenth of its norm in the end, where the loss "
+        "stays finite.",
         _source, episodes.norm_falls, at_least(0.1, "ours"), on=_past,
         note=numbers, exploratory=_ours,
         fails_on=case("half the critical rate", runs.descents[_name]["below"]),

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dynascope.instruments.network.measuring import measure_linearity, train
-from dynascope.instruments.network.padded import Padded, Wired, inputs, pad, pad_channels
-from dynascope.models.wiring_families import fully_connected
+from dynascope.instruments.network.padded import Padded, inputs, pad, pad_channels
 from dynascope.probes.slopes import Slope, fit_slope
 from dynascope.studies.linearity.architectures import ARCHITECTURES, NARROW
 
@@ -122,11 +121,6 @@ class TwelfthPowers(NamedTuple):
     def outputs(self, weights: Sequence[jax.Array], x: jax.Array) -> jax.Array:
         """The same whatever x is."""
         return jnp.sum(weights[0] ** 12) * jnp.ones((len(x), 1))
-
-
-def connected(size: int, padding: tuple[int, ...], m: int) -> Wired:
-    """A fully connected network of three layers."""
-    return pad(fully_connected((size, m, m, 1)), padding or None)
 
 
 def gap_curve(network: Padded, size: int, padding: tuple[int, ...], seed: int) -> Curve:

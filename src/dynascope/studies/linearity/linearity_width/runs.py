@@ -13,6 +13,8 @@ import numpy as np
 from dynascope.core.sources import zhu2024
 from dynascope.core.spec import Spec
 from dynascope.instruments.network.measuring import Training
+from dynascope.instruments.network.padded import pad
+from dynascope.models.wiring_families import fully_connected
 from dynascope.studies.linearity.architectures import ARCHITECTURES
 from dynascope.studies.linearity.linearity_width import family, images
 from dynascope.studies.linearity.linearity_width.family import (
@@ -158,7 +160,8 @@ families = {name: _declare(name) for name in (*ARCHITECTURES, "convolutional", H
 def curves(s: Settings, item: tuple[int, int]) -> Curve:
     """The distance to the linear model of a fully connected network, and its bound, Cor. 2.3.7."""
     m, seed = item
-    return family.gap_curve(family.connected(s.inputs, s.padding, m), s.inputs, s.padding, seed)
+    network = pad(fully_connected((s.inputs, m, m, 1)), s.padding or None)
+    return family.gap_curve(network, s.inputs, s.padding, seed)
 
 
 @study.compute(each=lambda s: tuple(range(8)), reads=("inputs", "padding"),
