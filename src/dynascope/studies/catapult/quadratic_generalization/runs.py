@@ -288,7 +288,9 @@ def _panel(name: str) -> tuple[Node, Node]:
 
     @study.finding(rates, starts, descents, name=f"{name}: planted")
     def planted(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) -> Sweep:
-        critical = {seed: critical for seed, (critical, _) in starts.items()}
+        # Of the layout, not as measured: else a critical rate that is wrong would be right here.
+        first = s.rates(name)[0]
+        critical = {seed: some[0] / first for seeds, some in rates.items() for seed in seeds}
         own = [r for r in runs.values() if r.experiment.model == s.setting(name).model]
         found = {
             kind: curve_of([planted_run(r, critical, kind == "linear") for r in own])
