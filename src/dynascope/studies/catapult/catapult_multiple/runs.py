@@ -100,8 +100,8 @@ study = Study(
         "Printed: rates 6, 10, 15 from steps 0, 15, 60 at a critical rate of 3.6 (CNN: 8, 15, 20 "
         "from 0, 10, 40 at 4.5). Here they are the same multiples of the critical rate.",
         "At a smaller size than the thesis's the CNN sees pictures of side 8. Its 128 channels "
-        "were chosen on seeds 100 to 103, where it comes back from every raise; with 24 channels and "
-        "pictures of side 16 it diverged.",
+        "were chosen on seeds 100 to 103, where it comes back from every raise; with 24 channels "
+        "and pictures of side 16 it diverged.",
         "The caption of Fig. C.7 has 60 and 40 for the last rates, section C.6 has 15 and 20: each "
         "has a claim of its own.",
     ),
