@@ -110,8 +110,8 @@ study = Study(
         "whose mean of squares is over samples and classes.",
         "At a smaller size CNNs see pictures of side 8, the residual network of side 16, and both "
         "are narrower than the thesis's (128 channels for 512, 8 for 160): what is claimed of them "
-        "is exploratory. The narrower a network, the nearer to the critical rate it diverges: CNNs of "
-        "24 channels did, so did the residual network on seeds 100 to 103 from 1.2 times its "
+        "is exploratory. The narrower a network, the nearer to the critical rate it diverges: CNNs "
+        "of 24 channels did, so did the residual network on seeds 100 to 103 from 1.2 times its "
         "critical rate on, 32 channels wide on pictures of side 8 too.",
         "The CNN on ten classes takes 32 pictures of side 8 for 128 of side 32, and 4 times its "
         "critical rate for 5 times, at which one of the seeds 100 to 103 diverged.",
