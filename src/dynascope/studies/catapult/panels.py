@@ -96,14 +96,15 @@ def two(source: tuple[str, tuple[int, int]], train: int = 128, pool: int = 1) ->
 
 
 @lru_cache(maxsize=64)
-def _network(model: Model, inputs: int, outputs: int) -> Any:
+def built(model: Model, inputs: int, outputs: int) -> Any:
+    """The network, once: jax compiles what another one does anew."""
     return model.build(inputs, outputs)
 
 
 def critical_rate(panel: Panel, seed: int) -> float:
     """The critical rate of all samples before training: entries / largest eigenvalue."""
     task = panel.task
-    network = _network(panel.model, task.input_size, task.output_size)
+    network = built(panel.model, task.input_size, task.output_size)
     with precision("float32"):
         x, _ = task.samples(key_for(seed, "data"))
         params = jax.jit(network.init)(key_for(seed, "init"))

@@ -34,6 +34,7 @@ from dynascope.studies.catapult.feature_tables import (
     table_of,
     without,
 )
+from dynascope.studies.catapult.panels import built
 from dynascope.studies.nodes import Missing, Node
 from dynascope.studies.study import Study
 from dynascope.tasks import LowRank
@@ -42,6 +43,8 @@ SHALLOW, DEEP = MLP(2, 1024, parameterization="ntk"), MLP(4, 256, parameterizati
 RANK_2 = LowRank("rank-2", 100, 2000, 5000, validation=5000)
 RANK_3 = replace(RANK_2, target="rank-3", unit_variance=True)
 RANK_4 = replace(RANK_2, target="rank-4", unit_variance=True)
+
+COMPILING = 4.0  # seconds a run
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def _seeds(s: Settings, name: str) -> tuple[int, ...]:
 
 def critical_rate(task: LowRank, model: MLP, seed: int) -> float:
     """The critical rate of all samples before training, n / largest eigenvalue of the kernel."""
-    network = model.build(task.input_size, 1)
+    network = built(model, task.input_size, 1)
     with precision("float32"):
         x, _ = task.samples(key_for(seed, "data"))
         params = jax.jit(network.init)(key_for(seed, "init"))
@@ -192,8 +195,9 @@ def _table(name: str) -> Node:
 
     def seconds(s: Settings) -> float:
         p = _panel(s, name)
-        size = p.model.width * p.task.dimension * len(_seeds(s, name)) * 1e-11
-        return size * sum(p.task.train * 3000 * (b == p.task.train) + 3e5 for b in p.batches)
+        size = p.model.width * p.task.dimension * len(_seeds(s, name)) * 8e-11
+        moves = sum(p.task.train * 3000 * (b == p.task.train) + 3e5 for b in p.batches)
+        return COMPILING * len(p.batches) + size * moves
 
     node = study.run(critical, name=f"batches, {name}", only_if=left_out, seconds=seconds)(trained)
     read = study.finding(node, name=f"table, {name}")

@@ -11,6 +11,7 @@ from dynascope.core.randomness import key_for
 from dynascope.models import TwoLayerReLU
 from dynascope.probes import tangent_kernel
 from dynascope.runtime.precision import precision
+from dynascope.studies.catapult.panels import built
 from dynascope.tasks import TwoClusters
 from dynascope.theories import QuadraticMap
 from dynascope.theories.catapult import directions as theory
@@ -76,7 +77,7 @@ def autodiff_kernel(task: TwoClusters, width: int, seed: int) -> np.ndarray:
     """The same from the network itself."""
     with precision("float64"):
         x = task.samples(key_for(seed, "data"))[0]
-        network = TwoLayerReLU(width).build(1, 1)
+        network = built(TwoLayerReLU(width), 1, 1)
         params = network.init(key_for(seed, "init"))
         return np.asarray(tangent_kernel(network.apply, params, x))
 
