@@ -3,8 +3,8 @@
 A detector is a function, method or property that a claim's measuring function, or a finding
 behind it, calls to tell something about a run, a graph or a text: those of the packages in
 `TELLING`, and the phenomenon's own. What is asked of settings alone tells nothing about a run, and
-a theory is what is claimed, not what tells whether it is so, and the networks of `BUILDING` are
-what is measured.
+a theory is what is claimed, not what tells whether it is so, and what `BUILDING` names makes the
+thing that is measured.
 """
 
 from __future__ import annotations
