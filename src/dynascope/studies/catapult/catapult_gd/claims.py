@@ -13,7 +13,7 @@ from dynascope.studies.catapult.catapult_gd.runs import PANELS, study
 from dynascope.studies.catapult.panels import OTHER_DATA
 from dynascope.studies.comparisons import at_least, in_all_seeds
 from dynascope.studies.measures import share
-from dynascope.studies.nodes import case
+from dynascope.studies.nodes import Missing, case
 
 MADE = {kind: case(f"planted: {words}", runs.made[kind]) for kind, words in (
     ("catapult", "a spike in the top eigenspace, the kernel halves"),
@@ -36,8 +36,10 @@ def losses(run: Run, *_: Any) -> str:
 
 def numbers(run: Run, *_: Any) -> str:
     """Losses as above, and the kernel's norm."""
-    norm = episodes.part(run, "norm")
-    first, last = norm[:, 0].mean(), np.nanmean(norm[:, -1])
+    kept = episodes.finite(run)
+    if isinstance(kept, Missing):
+        return losses(run)
+    first, last = episodes.part(kept, "norm")[:, [0, -1]].mean(axis=0)
     return f"{losses(run)} Norm of the kernel {first:.3g} to {last:.3g}."
 
 
