@@ -21,6 +21,7 @@ from dynascope.runtime.precision import precision
 from dynascope.tasks import Samples, TwoClasses
 
 OTHER_DATA = "on other data than"  # the built-in digits, which no document has
+COMPILING = 10.0  # seconds
 CIFAR, SVHN, DIGITS = ("cifar10", (7, 9)), ("svhn", (0, 2)), ("digits", (0, 2))
 
 
@@ -88,6 +89,18 @@ def effort(panel: Panel) -> float:
     else:
         places, width = model.shape[0] * model.shape[1], model.channels * getattr(model, "widen", 1)
     return float((panel.task.train or 0) * places * width**2)  # type: ignore[attr-defined]
+
+
+def seed_count(settings: Any, panel: Panel) -> int:
+    """How many seeds a panel has: `deep_seeds` with convolutions, whose runs take minutes."""
+    few = not isinstance(panel.model, MLP | Transformer)
+    return settings.deep_seeds if few else settings.seeds
+
+
+def estimated(step: float, settings: Any, panel: Panel, usual: Panel) -> float:
+    """Seconds of a panel's runs, where a step of one seed takes `step` at its usual size."""
+    moves = panel.steps * seed_count(settings, panel)
+    return COMPILING + step * moves * effort(panel) / effort(usual)
 
 
 def two(source: tuple[str, tuple[int, int]], train: int = 128, pool: int = 1) -> TwoClasses:

@@ -21,11 +21,15 @@ from dynascope.models import MLP
 from dynascope.probes import BatchCriticalRate, BatchLosses, KernelSplit, Loss
 from dynascope.studies.catapult.panels import (
     CIFAR,
+    COMPILING,
     DIGITS,
     Panel,
     conv_net,
     dense_net,
+    effort,
+    estimated,
     mean_rate,
+    seed_count,
     two,
 )
 from dynascope.studies.nodes import Node
@@ -105,11 +109,6 @@ def of(s: Settings, name: str) -> Panel:
     return getattr(s, name)
 
 
-def seeds(s: Settings, name: str) -> int:
-    """How many seeds a panel has."""
-    return s.seeds if isinstance(of(s, name).model, MLP) else s.deep_seeds
-
-
 def _panel(name: str) -> tuple[Node, Node]:
     """SGD above and below the batches' critical rates, and once with the Hessian's rate."""
 
@@ -118,7 +117,7 @@ def _panel(name: str) -> tuple[Node, Node]:
 
     def critical(s: Settings) -> float:
         """The critical rate of all samples at the start, mean over seeds."""
-        return mean_rate(of(s, name), seeds(s, name))
+        return mean_rate(of(s, name), seed_count(s, of(s, name)))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """At the panel's rate, and far below."""
@@ -128,7 +127,7 @@ def _panel(name: str) -> tuple[Node, Node]:
             return Experiment(
                 p.task, p.model, SGD(factor * rate, s.batch_size, "shuffled"),
                 (Loss(), BatchCriticalRate(), BatchLosses(), KernelSplit(p.top)), steps=p.steps,
-                record=Every(1), seeds=tuple(range(seeds(s, name))),
+                record=Every(1), seeds=tuple(range(seed_count(s, p))),
                 stop=(Stop("loss", below=s.enough),),
             )  # fmt: skip
 
@@ -145,9 +144,15 @@ def _panel(name: str) -> tuple[Node, Node]:
 
     options: dict[str, Any] = {"data": PANELS[name][1], "only_if": left_out}
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
-    estimate = lambda s: 0.2 * of(s, name).steps * seeds(s, name)  # noqa: E731
+
+    def estimate(s: Settings) -> float:
+        return estimated(0.2, s, of(s, name), of(Settings(), name))
+
+    def slow(s: Settings) -> float:
+        share = effort(of(s, name)) / effort(of(Settings(), name))
+        return COMPILING + 2.0 * s.hessian_steps * HESSIAN_SEEDS * share
+
     runs = study.run(rate, name=f"batches, {name}", seconds=estimate, **options)(trained)
-    slow = lambda s: 2.0 * s.hessian_steps * HESSIAN_SEEDS  # noqa: E731
     return runs, study.run(rate, name=f"two rates, {name}", seconds=slow, **options)(both)
 
 

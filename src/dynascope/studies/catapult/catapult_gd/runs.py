@@ -29,9 +29,10 @@ from dynascope.studies.catapult.panels import (
     Panel,
     conv_net,
     dense_net,
-    effort,
+    estimated,
     mean_rate,
     residual_net,
+    seed_count,
     two,
 )
 from dynascope.studies.nodes import Node
@@ -55,7 +56,6 @@ STEP = {
     "digits": 0.24, "fcn": 0.24, "cnn": 1.6, "fcn-svhn": 0.24, "cnn-svhn": 1.6, "rank-2": 0.2,
     "wrn": 0.2, "classes": 0.17, "classes-cnn": 0.7,
 }  # fmt: skip
-COMPILING = 10.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,6 @@ def of(s: Settings, name: str) -> Panel:
     return getattr(s, name.replace("-", "_"))
 
 
-def seeds(s: Settings, name: str) -> int:
-    """How many seeds a panel has."""
-    return s.seeds if isinstance(of(s, name).model, MLP) else s.deep_seeds
-
-
 def _panel(name: str) -> tuple[Node, Node]:
     """The rate of one panel, and its runs above and below critical."""
     data = PANELS[name][1]
@@ -138,7 +133,7 @@ def _panel(name: str) -> tuple[Node, Node]:
 
     def critical(s: Settings) -> float:
         """The critical rate of the start, mean over seeds."""
-        return mean_rate(of(s, name), seeds(s, name))
+        return mean_rate(of(s, name), seed_count(s, of(s, name)))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """Past the critical rate, and below it."""
@@ -147,7 +142,7 @@ def _panel(name: str) -> tuple[Node, Node]:
         def at(factor: float) -> Experiment:
             return Experiment(
                 p.task, p.model, GradientDescent(factor * rate), (Loss(), KernelSplit(p.top)),
-                steps=p.steps, record=Every(1), seeds=tuple(range(seeds(s, name))),
+                steps=p.steps, record=Every(1), seeds=tuple(range(seed_count(s, p))),
             )  # fmt: skip
 
         return {"past": at(p.factor), "below": at(s.below)}
@@ -156,8 +151,7 @@ def _panel(name: str) -> tuple[Node, Node]:
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        p, usual = of(s, name), of(Settings(), name)
-        return COMPILING + STEP[name] * p.steps * seeds(s, name) * effort(p) / effort(usual)
+        return estimated(STEP[name], s, of(s, name), of(Settings(), name))
 
     return rate, study.run(rate, name=f"descent, {name}", seconds=estimate, **options)(trained)
 

@@ -13,7 +13,6 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.dynamics import GradientDescent, Piecewise
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every
-from dynascope.models import MLP
 from dynascope.probes import KernelSplit, Loss
 from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
@@ -23,8 +22,9 @@ from dynascope.studies.catapult.panels import (
     Panel,
     conv_net,
     dense_net,
-    effort,
+    estimated,
     mean_rate,
+    seed_count,
     two,
 )
 from dynascope.studies.nodes import Node
@@ -44,7 +44,6 @@ FCN, CNN = (
 TOP = 10
 # Seconds of a step of one seed at laptop scale, all four runs together, on two cores.
 STEP = {"digits": 0.036, "fcn": 0.17, "cnn": 2.0}
-COMPILING = 10.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,6 @@ def of(s: Settings, name: str) -> Raised:
     return getattr(s, name)
 
 
-def seeds(s: Settings, name: str) -> int:
-    """How many seeds a panel has."""
-    return s.seeds if isinstance(of(s, name).panel.model, MLP) else s.deep_seeds
-
-
 def _panel(name: str) -> Node:
     """The schedule, a rate below critical, and the last rate and the caption's from the start."""
 
@@ -126,7 +120,7 @@ def _panel(name: str) -> Node:
 
     def critical(s: Settings) -> float:
         """The critical rate of the start, mean over seeds."""
-        return mean_rate(of(s, name).panel, seeds(s, name))
+        return mean_rate(of(s, name).panel, seed_count(s, of(s, name).panel))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """Schedules of equal form."""
@@ -136,7 +130,7 @@ def _panel(name: str) -> Node:
             rates = tuple(f * rate for f in factors)
             return Experiment(
                 p.task, p.model, GradientDescent(Piecewise(rates, r.starts)), (Loss(), *probes),
-                steps=p.steps, record=Every(1), seeds=tuple(range(seeds(s, name))),
+                steps=p.steps, record=Every(1), seeds=tuple(range(seed_count(s, p))),
             )  # fmt: skip
 
         many, split = len(r.factors), KernelSplit(p.top)
@@ -149,8 +143,7 @@ def _panel(name: str) -> Node:
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        p, usual = of(s, name).panel, of(Settings(), name).panel
-        return COMPILING + STEP[name] * p.steps * seeds(s, name) * effort(p) / effort(usual)
+        return estimated(STEP[name], s, of(s, name).panel, of(Settings(), name).panel)
 
     return study.run(rate, name=f"schedules, {name}", seconds=estimate, **options)(trained)
 

@@ -14,7 +14,7 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.dynamics import SGD, Cyclical
 from dynascope.engine import Experiment
 from dynascope.engine.record import Every, Stop
-from dynascope.models import MLP, Myrtle, Transformer
+from dynascope.models import Myrtle
 from dynascope.models.affine_layers import Parameterization
 from dynascope.probes import BatchCriticalRate, KernelSplit, Loss
 from dynascope.probes.base import Probe
@@ -26,9 +26,10 @@ from dynascope.studies.catapult.panels import (
     Panel,
     conv_net,
     dense_net,
-    effort,
+    estimated,
     mean_rate,
     residual_net,
+    seed_count,
     two,
     vit4,
 )
@@ -163,11 +164,6 @@ def of(s: Settings, name: str) -> Panel:
     return getattr(s, name.replace("-", "_"))
 
 
-def seeds(s: Settings, name: str) -> int:
-    """How many seeds a panel has."""
-    return s.seeds if isinstance(of(s, name).model, MLP | Transformer) else s.deep_seeds
-
-
 def _panel(name: str) -> Node:
     """SGD at the panel's rate, and at a twentieth of it."""
 
@@ -178,7 +174,7 @@ def _panel(name: str) -> Node:
 
     def critical(s: Settings) -> float:
         """The critical rate of all samples at the start, mean over seeds."""
-        return mean_rate(of(s, name), seeds(s, name))
+        return mean_rate(of(s, name), seed_count(s, of(s, name)))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """With spikes, and without."""
@@ -191,7 +187,7 @@ def _panel(name: str) -> Node:
                 value = Cyclical(s.lowest * value, value, s.period)
             return Experiment(
                 p.task, p.model, SGD(value, size, "shuffled"), (Loss(), *probes), steps=p.steps,
-                record=Every(1), seeds=tuple(range(seeds(s, name))),
+                record=Every(1), seeds=tuple(range(seed_count(s, p))),
                 stop=(Stop("loss", below=s.enough),),
             )  # fmt: skip
 
@@ -203,8 +199,7 @@ def _panel(name: str) -> Node:
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        p, usual = of(s, name), of(Settings(), name)
-        return STEP[name] * p.steps * seeds(s, name) * effort(p) / effort(usual)
+        return estimated(STEP[name], s, of(s, name), of(Settings(), name))
 
     return study.run(rate, name=f"batches, {name}", seconds=estimate, **options)(trained)
 
