@@ -91,16 +91,16 @@ for _name, (_what, _, _panel) in PANELS.items():
         holds_on=case(CATAPULT, runs.made["catapult"]), note=numbers,
         exploratory=_ours,
     )  # fmt: skip
-    for _which, _words in (
-        ("last", "The last rate of the schedule"),
-        ("captioned", "The rate that the caption gives"),
-    ):
+    _blown_up = case("planted: a loss that blows up", runs.made["diverges"])
+    for _which, _words, _sure in (
+        ("last", "The last rate of the schedule",
+         case("the rate that the caption gives", _runs["captioned"])),
+        ("captioned", "The rate that the caption gives", _blown_up),
+    ):  # fmt: skip
         study.claim(
             f"{_name}-{_which}-diverges",
             f"{_words}, used on {_what} from the start, diverges.",
             zhu2024("Fig. C.7", how=_how), diverges, in_all_seeds("ours" if _ours else "printed"),
-            on=_runs[_which],
+            on=_runs[_which], holds_on=_sure, note=losses, exploratory=_ours,
             fails_on=case("half the critical rate throughout", _runs["below"]),
-            holds_on=case("planted: a loss that blows up", runs.made["diverges"]), note=losses,
-            exploratory=_ours,
         )  # fmt: skip
