@@ -1,7 +1,7 @@
 """`python -m dynascope.runner.contradicted [PAGE]`: claims of documents that fail, as Markdown.
 
-From stored results that are current, of the study as it is; the rows of studies that have none are
-those of the page as it was.
+From stored results that are current, of the study as it is and not at smoke scale. A PAGE is
+written anew in its place, and keeps the rows of studies that have no such result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from dynascope.runner.last_verdicts import is_current, last_results
 from dynascope.store import Store
 
 if __name__ == "__main__":
-    found = last_results(Store()).values()
-    results = [r for r in found if is_current(r) and not r.provenance["changes"]]
-    earlier = Path(sys.argv[1]).read_text("utf-8") if sys.argv[1:] else ""
-    print(contradicted_page(results, documents, earlier), end="")
+    results = [
+        result for result in last_results(Store()).values()
+        if is_current(result) and not result.provenance["changes"] and result.scale != "smoke"
+    ]  # fmt: skip
+    if sys.argv[1:]:
+        page = Path(sys.argv[1])
+        page.write_text(contradicted_page(results, documents, page.read_text("utf-8")), "utf-8")
+    else:
+        print(contradicted_page(results, documents), end="")

@@ -51,8 +51,8 @@ PANELS = {
     "classes": ("a 5-layer network on ten classes of CIFAR-10", "cifar10", "Fig. C.5 a, b"),
     "classes-cnn": ("a 5-layer CNN on ten classes of CIFAR-10", "cifar10", "Fig. C.5 c, d"),
 }
-# Seconds of a step of one seed at laptop scale, both runs together, on two cores; those of CNNs were
-# timed beside other work.
+# Seconds of a step of one seed at laptop scale, both runs together, on two cores; those of CNNs
+# were timed beside other work.
 STEP = {
     "digits": 0.24, "fcn": 0.24, "cnn": 1.6, "fcn-svhn": 0.24, "cnn-svhn": 1.6, "rank-2": 0.2,
     "wrn": 0.2, "classes": 0.17, "classes-cnn": 0.7,
