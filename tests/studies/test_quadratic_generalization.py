@@ -189,7 +189,10 @@ PLANTED = (1, 1, 0.8, 0.8)
 def _verdicts(found):
     (panel,) = found
     fine = _found(PLANTED, PLANTED, (1, 1, 1, 1), panel=panel)
-    values = {runs.panels: found, runs.planted_panels: fine}
+    parted = _found(PLANTED, (1, 1.1, 1, 1), (1, 1, 1, 1), panel=panel)
+    same = _found(*[(1, 1, 1, 1)] * 3, panel=runs.CONTROL)
+    values = {runs.panels: found, runs.planted_panels: fine, runs.parted_panels: parted,
+              runs.known_same: same}  # fmt: skip
     for nodes, given in ((runs.sweeps, found), (runs.planted_sweeps, fine)):
         values |= {node: given.get(name, Missing(runs.LEFT_OUT)) for name, node in nodes.items()}
     judged = (judge(claim, study.at("smoke"), values.__getitem__) for claim in study.claims)

@@ -32,6 +32,8 @@ from dynascope.tasks import LowRank, TwoClasses
 RATE = "dynamics.learning_rate"
 PAPER_RATES = (0.3, 0.5, 0.7, 0.9, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
 LEFT_OUT = "this scale leaves it out: use --scale laptop"
+CONTROL = "digits"  # the panel of the control; it needs no data set
+PARTED = 0.1  # by which a planted test loss is larger
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,11 @@ Rates = dict[tuple[int, ...], tuple[float, ...]]  # by the seeds that share them
 Starts = dict[int, tuple[float, Curve]]  # by seed: critical rate, linear model
 
 
+def criticals(starts: Starts) -> dict[int, float]:
+    """Critical rates by seed."""
+    return {seed: critical for seed, (critical, _) in starts.items()}
+
+
 def models_of(setting: Setting) -> dict[str, Model]:
     """What is trained; the linear model only on batches, where it has no closed form."""
     network = setting.model
@@ -226,13 +233,56 @@ def planted_run(run: Run, critical: dict[int, float], diverges: bool) -> Run:
     return run.planted(**{k: v.transpose(*run[k].dims).values for k, v in values.items()})
 
 
-def _panel(name: str) -> tuple[Node, Node]:
-    """A panel from rates to curves, and a planted one."""
-    base, _ = parts(name)
-    here: dict[str, Any] = {
-        "data": kinds.LEARNED[base][1],
+def part(run: Run, rate: int) -> Run:
+    """The run with a larger test loss at one of its rates."""
+    test = run["test_set_loss"].copy()
+    test[{RATE: rate}] *= 1 + PARTED
+    return run.planted(test_set_loss=test.values)
+
+
+def _experiment(setting: Setting, model: Model, rates: tuple[float, ...],
+                seeds: tuple[int, ...], steps: int, looks: int) -> Experiment:  # fmt: skip
+    """A model of a panel over learning rates."""
+    size, first = setting.batch_size, rates[0]
+    rule: Dynamics = GradientDescent(first) if size is None else SGD(first, size)
+    return Experiment(
+        setting.task, model, rule, (Loss(), TestSetLoss(), TestSetAccuracy()), steps=steps,
+        record=Evenly(looks), over=((RATE, rates),), seeds=seeds,
+    )  # fmt: skip
+
+
+def _sweep(s: Settings, name: str, rates: Rates, critical: dict[int, float],
+           found: dict[str, Curve]) -> Sweep:  # fmt: skip
+    """A panel's curves with the rates of the seeds in `critical` over their critical ones."""
+    setting = s.setting(name)
+    title = ": ".join(filter(None, (kinds.LEARNED[parts(name)[0]][0], setting.manner())))
+    used = np.array([some for seeds, some in rates.items() for k in seeds if k in critical]).T
+    own = np.array(list(critical.values()))
+    return Sweep(title, setting, used / own, own, found)
+
+
+class _Panel(NamedTuple):
+    """The nodes of a panel."""
+
+    rates: Node
+    starts: Node
+    curves: Node
+    planted: Node
+    parted: Node
+
+
+def _here(name: str) -> dict[str, Any]:
+    """What a panel needs to be there."""
+    return {
+        "data": kinds.LEARNED[parts(name)[0]][1],
         "only_if": lambda s: None if name in s.panels else LEFT_OUT,
     }
+
+
+def _panel(name: str) -> _Panel:
+    """A panel from rates to curves, and planted ones."""
+    base, _ = parts(name)
+    here = _here(name)
     reads = (base, "deep", "multiples", "few_multiples", "seeds", "first_seed")
 
     @study.compute(
@@ -260,45 +310,47 @@ def _panel(name: str) -> tuple[Node, Node]:
     def descents(s: Settings, rates: Rates) -> dict[str, Experiment]:
         """Network and quadratic model; the linear one where there are batches."""
         setting, experiments = s.setting(name), {}
-        steps, looks = s.looked_at(name)
         for kind, model in models_of(setting).items():
             for seeds, some in rates.items():
-                size = setting.batch_size
-                rule: Dynamics = GradientDescent(some[0]) if size is None else SGD(some[0], size)
                 own = "" if len(rates) == 1 else f", seed {seeds[0]}"
-                experiments[f"{kind}{own}"] = Experiment(
-                    setting.task, model, rule, (Loss(), TestSetLoss(), TestSetAccuracy()),
-                    steps=steps, record=Evenly(looks), over=((RATE, some),), seeds=seeds,
-                )  # fmt: skip
+                experiments[f"{kind}{own}"] = _experiment(
+                    setting, model, some, seeds, *s.looked_at(name)
+                )
         return experiments
-
-    def sweep_of(s: Settings, rates: Rates, starts: Starts, found: dict[str, Curve]) -> Sweep:
-        setting = s.setting(name)
-        title = ": ".join(filter(None, (kinds.LEARNED[base][0], setting.manner())))
-        critical = np.array([critical for critical, _ in starts.values()])
-        used = np.array([some for seeds, some in rates.items() for _ in seeds]).T
-        return Sweep(title, setting, used / critical, critical, found)
 
     @study.finding(rates, starts, descents, name=f"{name}: curves")
     def curves(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) -> Sweep:
         found = {"linear": curve_of([curve for _, curve in starts.values()])}
         for kind, model in models_of(s.setting(name)).items():
             found[kind] = curve_of([r for r in runs.values() if r.experiment.model == model])
-        return sweep_of(s, rates, starts, found)
+        return _sweep(s, name, rates, criticals(starts), found)
 
-    @study.finding(rates, starts, descents, name=f"{name}: planted")
-    def planted(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) -> Sweep:
+    def plant(
+        s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run], worse: int | None
+    ) -> Sweep:
         # Of the layout, not as measured: else a critical rate that is wrong would be right here.
         first = s.rates(name)[0]
         critical = {seed: some[0] / first for seeds, some in rates.items() for seed in seeds}
         own = [r for r in runs.values() if r.experiment.model == s.setting(name).model]
+        same = [planted_run(r, critical, diverges=False) for r in own]
         found = {
-            kind: curve_of([planted_run(r, critical, kind == "linear") for r in own])
-            for kind in ("linear", "network", "quadratic")
+            "linear": curve_of([planted_run(r, critical, diverges=True) for r in own]),
+            "network": curve_of(same),
+            "quadratic": curve_of(same if worse is None else [part(r, worse) for r in same]),
         }
-        return sweep_of(s, rates, starts, found)
+        return _sweep(s, name, rates, criticals(starts), found)
 
-    return curves, planted
+    @study.finding(rates, starts, descents, name=f"{name}: planted")
+    def planted(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) -> Sweep:
+        return plant(s, rates, starts, runs, None)
+
+    @study.finding(rates, starts, descents, name=f"{name}: parted")
+    def parted(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) -> Sweep:
+        """The quadratic model is worse at the last rate that is laid out below the critical one."""
+        last = max(i for i, multiple in enumerate(s.rates(name)) if multiple < 1)
+        return plant(s, rates, starts, runs, last)
+
+    return _Panel(rates, starts, curves, planted, parted)
 
 
 def _seconds(s: Settings, name: str) -> float:
@@ -313,20 +365,60 @@ def _seconds(s: Settings, name: str) -> float:
     return len(models_of(setting)) * (3 + 4e-10 * work)
 
 
-_both = {name: _panel(name) for name in kinds.NAMES}
-sweeps = {name: seen for name, (seen, _) in _both.items()}
-planted_sweeps = {name: planted for name, (_, planted) in _both.items()}
+_nodes = {name: _panel(name) for name in kinds.NAMES}
+sweeps = {name: nodes.curves for name, nodes in _nodes.items()}
+planted_sweeps = {name: nodes.planted for name, nodes in _nodes.items()}
+
+
+@study.run(
+    _nodes[CONTROL].rates, name="linear model, step by step",
+    seconds=lambda s: _seconds(s, CONTROL) / (s.setting(CONTROL).times * s.setting(CONTROL).longer),
+    **_here(CONTROL),
+)  # fmt: skip
+def linear_descents(s: Settings, rates: Rates) -> dict[str, Experiment]:
+    """The linear model of the digits' network, trained like the others, on the first seeds."""
+    setting = s.setting(CONTROL)
+    few = set(s.seeds_of(CONTROL)[: s.seeds])
+    return {
+        f"seeds from {seeds[0]}": _experiment(
+            setting, Linearized(setting.model), some, tuple(k for k in seeds if k in few),
+            s.steps, s.looks,
+        )
+        for seeds, some in rates.items() if few & set(seeds)
+    }  # fmt: skip
+
+
+@study.finding(_nodes[CONTROL].rates, _nodes[CONTROL].starts, linear_descents)
+def known_same(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) -> dict[str, Sweep]:
+    """Networks that are linear: trained step by step, they are their linear model solved.
+
+    So the kernel, the critical rate and the curves are those that the claim's own case has.
+    """
+    trained = curve_of(list(runs.values()))
+    few = {seed: starts[seed] for seed in s.seeds_of(CONTROL)[: s.seeds]}
+    solved = curve_of([Curve(*(part[:, : s.looks] for part in curve)) for _, curve in few.values()])
+    found = {"network": trained, "quadratic": trained, "linear": solved}
+    return {CONTROL: _sweep(s, CONTROL, rates, criticals(few), found)}
+
+
+@study.finding(together(**{name: nodes.parted for name, nodes in _nodes.items()}))
+def parted_panels(s: Settings, found: dict[str, Sweep]) -> dict[str, Sweep] | Missing:
+    """The planted panels with one model that is worse just below the critical rate."""
+    return _there(s, found)
 
 
 @study.finding(together(**planted_sweeps))
 def planted_panels(s: Settings, found: dict[str, Sweep]) -> dict[str, Sweep] | Missing:
     """The same panels, planted."""
-    here = {name: found[name] for name in s.panels if name in found}
-    return here or Missing("of none of the panels the data set is there")
+    return _there(s, found)
 
 
 @study.finding(together(**sweeps))
 def panels(s: Settings, found: dict[str, Sweep]) -> dict[str, Sweep] | Missing:
     """The panels that are there, in their order."""
+    return _there(s, found)
+
+
+def _there(s: Settings, found: dict[str, Sweep]) -> dict[str, Sweep] | Missing:
     here = {name: found[name] for name in s.panels if name in found}
     return here or Missing("of none of the panels the data set is there")
