@@ -111,8 +111,10 @@ for slug, title in TITLES.items():
         f"In {title}, feed-forward parts together add more to the generic token's logit over the "
         "answer's than attention does.",
         chen2025("section 4.5.1", how="another model than"), written_by_mlp, at_least(0.0, "ours"),
-        on=judged[slug], fails_on=case("planted: attention writes it", planted["harms"]),
-        holds_on=case("planted: feed-forward writes it", HELPS), note=note, exploratory=True,
+        on=judged[slug], note=note, exploratory=True,
+        fails_on=case("a small model whose attention writes it", runs.planted_writers["attention"]),
+        holds_on=case("a small model whose feed-forward parts write it",
+                      runs.planted_writers["feed_forward"]),
     )  # fmt: skip
 
 

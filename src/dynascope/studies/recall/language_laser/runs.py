@@ -8,6 +8,7 @@ half judges, beside random directions of equal rank, the smallest ones, and the 
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from dynascope.core.errors import bad
@@ -17,8 +18,12 @@ from dynascope.data.models import MODELS, find_model
 from dynascope.edits import Truncate, apply
 from dynascope.edits.changes import words
 from dynascope.language import attribute, encoded, facts, ioi, load_model, score, search
+from dynascope.language.model import LanguageModel
 from dynascope.language.prompts import Prompt
+from dynascope.language.prompts.encoding import Encoded
 from dynascope.language.search import KEEPS
+from dynascope.models import Transformer, Words
+from dynascope.runtime.precision import precision
 from dynascope.studies.nodes import Node
 from dynascope.studies.study import Study
 
@@ -249,6 +254,41 @@ def planted(s: Settings) -> dict[str, Judged]:
         "helps": _planted(3.0, 0.0, 1.0), "nothing": _planted(0.0, 0.0, -1.0),
         "controls too": _planted(3.0, 3.0, 1.0), "harms": _planted(-3.0, 0.0, -1.0),
     }  # fmt: skip
+
+
+WRITER = Transformer(
+    Words(8), depth=2, width=16, heads=2, hidden=16, causal=True, read="every", tied=True
+)  # fmt: skip
+WORDS = 32
+
+
+def _written_by(part: str) -> Judged:
+    """A small drawn model in which one part adds the generic word's own vector, the other nothing.
+
+    Its answers are the 31 other words, each after a text of its own.
+    """
+    rng = np.random.default_rng(0)
+    with precision("float32"):
+        params = jax.jit(WRITER.build(WORDS, WORDS).init)(jax.random.key(0))
+    blocks = jax.tree.map(lambda *layers: np.stack(layers), *params["blocks"])
+    for name, out in (("attention", "output"), ("feed_forward", "out")):
+        wanted = np.asarray(params["tokens"]["weight"][0]) if name == part else 0.0
+        blocks[name][out] = np.zeros_like(blocks[name][out])
+        blocks[name][f"{out}_bias"] = np.zeros_like(blocks[name][f"{out}_bias"]) + wanted
+    model = LanguageModel(WRITER, {**params, "blocks": blocks}, {}, "planted")
+    answers = np.arange(1, WORDS)
+    texts = tuple(tuple(map(int, rng.integers(WORDS, size=5))) for _ in answers)
+    prompts = Encoded((), texts, answers, 0 * answers, 0 * answers - 1, ())
+    found = attribute(model, prompts, progress=False)
+    return _planted(3.0, 0.0, 1.0)._replace(
+        written=found.written, without=found.without, whole=found.whole
+    )
+
+
+@study.finding
+def planted_writers(s: Settings) -> dict[str, Judged]:
+    """What is measured of a model whose writer of the generic word is known."""
+    return {part: _written_by(part) for part in ("attention", "feed_forward")}
 
 
 @study.finding
