@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from dynascope.core.source_text import text_digest
 from dynascope.studies import imports, studies
 from dynascope.studies.code import (
     ROOT,
-    _digest,
     computation_files,
     function_code,
     library_files,
@@ -54,10 +54,10 @@ def test_an_edit_of_what_is_called_far_below_is_another_code(tmp_path):
     found = rests_on("dynascope.studies.own", tmp_path)
     names = {path.relative_to(tmp_path).as_posix() for path in found}
     assert names == {"studies/own.py", "graphs/counting.py", "numerics/sums.py"}
-    before = _digest(tuple(sorted(found)))
-    _digest.cache_clear()  # as in another process
+    before = text_digest(tuple(sorted(found)))
+    text_digest.cache_clear()  # as in another process
     (tmp_path / "numerics/sums.py").write_text("edited = True\n", encoding="utf-8")
-    assert _digest(tuple(sorted(found))) != before
+    assert text_digest(tuple(sorted(found))) != before
 
 
 def test_every_study_and_computation_has_a_code_that_is_the_same_twice(monkeypatch):

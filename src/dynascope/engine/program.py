@@ -1,25 +1,27 @@
-"""All lanes in one compiled call: vmapped or mapped, and shared out among the devices."""
+"""The compiled functions of an experiment, and what memory they take."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax import lax
 
 from dynascope.core.leaves import leaves
 from dynascope.engine.experiment import Setup
 from dynascope.engine.fitting import naming_misfits
+from dynascope.engine.kept_traces import KeptTraces, Measures, kept_traces, traced_here
 from dynascope.engine.lane import build
 from dynascope.engine.lane_state import Lane
 from dynascope.engine.lanes import shares
 from dynascope.engine.loop_inputs import LoopInputs
 from dynascope.engine.memory import peak
+from dynascope.engine.spreading import Spread, over_devices, over_lanes
 from dynascope.engine.traces import forget_old_traces
 from dynascope.runtime.cores import cores
 from dynascope.runtime.memory import refuse_above
@@ -77,7 +79,9 @@ def program(inputs: LoopInputs) -> Program:
             return _PROGRAMS[key]
         if forget_old_traces(lanes.codes):
             _PROGRAMS.clear()
-        made = _program(lanes.setup, lanes.batched, dtype, devices)
+        decides = (lanes.skeleton, sorted(lanes.batched), dtype, devices)
+        kept = None if lanes.codes else kept_traces(decides)  # traces of ours alone are kept
+        made = _program(lanes.setup, lanes.batched, dtype, devices, kept)
         if not inputs.unknown:
             _PROGRAMS[key] = made
         return made
@@ -95,60 +99,37 @@ def usable_devices() -> int:
     return 1 if jax.default_backend() == "cpu" and threads <= devices else devices
 
 
-def _program(setup: Setup, batched: frozenset[str], dtype: str, devices: int) -> Program:
+def _program(
+    setup: Setup, batched: frozenset[str], dtype: str, devices: int, kept: KeptTraces | None
+) -> Program:
     draw, prepare, measure, slope, advance = build(setup, dtype)
     once = setup.task.shared and not any(path.startswith("task.") for path in batched)
     shared = (lambda values: draw(values, np.uint32(0))) if once else lambda values: None
     with naming_misfits(setup, dtype):
         data = jax.eval_shape(shared, leaves(setup))
-        jaxpr, lane = jax.make_jaxpr(prepare, return_shape=True)(leaves(setup), np.uint32(0), data)
-        look, row = jax.make_jaxpr(measure, return_shape=True)(leaves(setup), lane, data)
-        gradient = jax.make_jaxpr(slope)(leaves(setup), lane, data)
+        lane = jax.eval_shape(prepare, leaves(setup), np.uint32(0), data)
+        measures = kept and kept.measures()
+        if not measures:
+            start = jax.make_jaxpr(prepare)(leaves(setup), np.uint32(0), data)
+            look, row = jax.make_jaxpr(measure, return_shape=True)(leaves(setup), lane, data)
+            gradient = jax.make_jaxpr(slope)(leaves(setup), lane, data)
+            work_bytes = max(peak(p.jaxpr) for p in (gradient, look))
+            measures = Measures(row, work_bytes, quick_compile_options(start.jaxpr))
+            if kept:
+                kept.keep_measures(measures)
     mapped = largest_side(lane) > LARGEST_VMAPPED[dtype]
-    at_once = [p.jaxpr for p in (gradient, look)]
-    row_bytes, params_bytes = bytes_of(row), bytes_of(lane.state.params)
+    compiled = kept.function if kept else traced_here
 
-    def over_lanes(one: Callable) -> Callable:
-        def call(values: dict, lanes: tuple, *shared: Any) -> Any:
-            own = {k: v for k, v in values.items() if k in batched}
-            common = {k: v for k, v in values.items() if k not in batched}
+    def of_all(one: Callable) -> Spread:
+        return over_devices(over_lanes(one, batched, mapped), batched, devices)
 
-            def single(args: tuple) -> Any:
-                own, lane = args
-                return one({**own, **common}, *lane, *shared)
-
-            return lax.map(single, (own, lanes)) if mapped else jax.vmap(single)((own, lanes))
-
-        return call
-
-    def sharded(call: Callable, n_shared: int, options: dict[str, Any] | None = None) -> Callable:
-        """Lanes spread over all devices; each device runs its own share of the loop."""
-        if devices == 1:
-            return jax.jit(call, compiler_options=options)
-        mesh = jax.make_mesh(
-            (devices,), ("lane",), axis_types=(jax.sharding.AxisType.Auto,),
-            devices=jax.local_devices()[:devices],
-        )  # fmt: skip
-        lane, whole = jax.sharding.PartitionSpec("lane"), jax.sharding.PartitionSpec()
-
-        def spread(values: dict, lanes: tuple, *shared: Any) -> Any:
-            specs = ({k: lane if k in batched else whole for k in values}, lane)
-            shards = jax.shard_map(
-                call,
-                mesh=mesh,
-                in_specs=(*specs, *(whole,) * n_shared),
-                out_specs=lane,
-                check_vma=False,
-            )
-            return shards(values, lanes, *shared)
-
-        return jax.jit(spread, compiler_options=options)
-
-    first = sharded(over_lanes(prepare), 1, quick_compile_options(jaxpr.jaxpr))
+    moved, loop = lane._replace(data=None), partial(advance, measures.row)
     return Program(
-        shared, first, sharded(over_lanes(advance), 5), mapped, row_bytes, params_bytes,
-        bytes_of(lane), bytes_of(lane._replace(data=None)), max(peak(p) for p in at_once),
-        bytes_of(data), devices,
+        shared,
+        compiled("prepare", of_all(prepare), lane, measures.options),
+        compiled("advance", of_all(loop), (moved, measures.row)),
+        mapped, bytes_of(measures.row), bytes_of(lane.state.params), bytes_of(lane),
+        bytes_of(moved), measures.work_bytes, bytes_of(data), devices,
     )  # fmt: skip
 
 

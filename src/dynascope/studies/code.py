@@ -8,7 +8,6 @@ be known, nothing stored may answer.
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import uuid
 from collections.abc import Callable
@@ -17,7 +16,8 @@ from pathlib import Path
 from types import ModuleType
 
 from dynascope.core.code import code_of
-from dynascope.studies.imports import ROOT, rests_on
+from dynascope.core.source_text import ROOT, text_digest
+from dynascope.studies.imports import rests_on
 from dynascope.studies.study import Study
 
 # What describes studies and documents computes nothing.
@@ -29,7 +29,7 @@ BEHIND = ("docs_site", "cli", "page", "watching", "runner", "store", "explorers"
 def function_code(function: Callable) -> str:
     """A digest of the code behind a computation."""
     if _ours(function.__module__):
-        return _digest(computation_files(function))
+        return text_digest(computation_files(function))
     found = code_of(function)
     return uuid.uuid4().hex if found.unknown else found.digest
 
@@ -45,9 +45,9 @@ def study_code(study: Study) -> str:
     That is its claims and charts, and the library that they measure, judge and predict with: a
     detector, an interval or a theory that has been edited is another measurement.
     """
-    library = _digest(library_files())
+    library = text_digest(library_files())
     if _ours(study.settings.__module__):
-        return _digest(study_files(study)) + library
+        return text_digest(study_files(study)) + library
     found = code_of((study.claims, study.charts, study.title, study.sources))
     return uuid.uuid4().hex if found.unknown else found.digest + library
 
@@ -72,13 +72,3 @@ def _ours(module: str) -> bool:
 
 def _folder(module: ModuleType) -> Path:
     return Path(str(module.__file__)).parent
-
-
-@cache
-def _digest(paths: tuple[Path, ...]) -> str:
-    """Of the texts; read once a process, as the modules were."""
-    whole = hashlib.sha256()
-    for path in paths:
-        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else Path(path.name)
-        whole.update(name.as_posix().encode() + path.read_bytes())
-    return whole.hexdigest()[:16]

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
+from dynascope.core.source_text import ROOT
+
 PACKAGE = "dynascope"
 
 
