@@ -57,7 +57,7 @@ def test_a_verdict_is_outdated_once_claim_or_rule_change_and_is_judged_anew(
 ):
     """Words, bound, measuring code and rule are part of a verdict; the runs behind it stay."""
     if changed == "rule":
-        monkeypatch.setattr(sys.modules["dynascope.runner.run"], "RULE", RULE + 1)
+        monkeypatch.setattr(sys.modules["dynascope.runner.request"], "RULE", RULE + 1)
     else:
         first, second = tiny.claims
         monkeypatch.setattr(

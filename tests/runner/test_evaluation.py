@@ -251,7 +251,7 @@ def test_missing_parts_say_why_and_pass_it_on(study, store):
 
 def test_data_that_arrives_is_another_request(study, store, monkeypatch):
     first = run("small-study", "smoke", store=store, progress=False)
-    for module in ("evaluation", "run"):
+    for module in ("evaluation", "request"):
         found = sys.modules[f"dynascope.runner.{module}"]
         monkeypatch.setattr(found, "there", lambda name: True)
     study.charts.clear()

@@ -77,10 +77,10 @@ def _items(source: str | None, as_json: bool) -> None:
     """The numbered items of a document, or of all, with the claims about them."""
     from dataclasses import asdict
 
-    from dynascope.core.sources import documents
+    from dynascope.studies import bibliography
     from dynascope.studies.coverage import coverage
 
-    rows = coverage(source and documents.get(source).handle)
+    rows = coverage(source and bibliography().get(source).handle)
     if as_json:
         emit({"items": [asdict(row) | {"open": row.open} for row in rows]})
         return

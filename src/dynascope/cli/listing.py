@@ -102,15 +102,15 @@ def _study(name: str, as_json: bool) -> None:
 
 
 def _studies(as_json: bool) -> None:
-    from dynascope.core.sources import cited, documents
-    from dynascope.studies import studies
+    from dynascope.core.sources import cited
+    from dynascope.studies import bibliography, studies
 
     found: list[dict[str, Any]] = [
         {"name": s.name, "phenomenon": s.phenomenon, "title": s.title,
          "source": cited(s.sources), "claims": len(s.claims)}
         for s in sorted(studies, key=lambda s: (s.phenomenon, s.name))
     ]  # fmt: skip
-    cites = [d for d in documents if any(d.handle in s["source"] for s in found)]
+    cites = [d for d in bibliography() if any(d.handle in s["source"] for s in found)]
     if as_json:
         emit({"studies": found, "documents": {d.handle: str(d) for d in cites}})
         return

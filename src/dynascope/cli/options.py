@@ -50,9 +50,9 @@ def setting_paths() -> list[str]:
 
 def document_handles() -> list[tuple[str, str]]:
     """Every document of the bibliography with its title."""
-    from dynascope.core.sources import documents
+    from dynascope.studies import bibliography
 
-    return [(d.handle, d.title) for d in documents]
+    return [(d.handle, d.title) for d in bibliography()]
 
 
 def record_ids() -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ _CLASSES: dict[str, type[Spec]] = {}
 # What a tag in a file may ask to be imported: packages that hold specs, never a program.
 PACKAGES = ("data", "dynamics", "engine", "models", "probes", "runner", "studies", "tasks",
             "theories")  # fmt: skip
+ALL_OF = {"studies": "studies.everything"}  # where importing the package does not import all of it
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def class_of(tag: str) -> type[Spec]:
     check_type(tag, str, "spec")
     package = tag.split(".")[0]
     if tag not in _CLASSES and package in PACKAGES and "." in tag and ":" not in tag:
-        importlib.import_module(f"dynascope.{package}")
+        importlib.import_module(f"dynascope.{ALL_OF.get(package, package)}")
     if tag not in _CLASSES:
         raise unknown("spec", tag[:80], _CLASSES)
     return _CLASSES[tag]

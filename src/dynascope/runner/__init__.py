@@ -2,9 +2,11 @@
 
 from dynascope.runner.entries import document_entries, study_entries, study_entry
 from dynascope.runner.last_verdicts import claim_rows, of_document
+from dynascope.runner.outcome import Outcome
 from dynascope.runner.pieces import assemble, catalogue
 from dynascope.runner.reporting import forget, write_figures, write_report
-from dynascope.runner.run import Outcome, configure, load, run, runs
+from dynascope.runner.request import configure
+from dynascope.runner.run import load, run, runs
 from dynascope.runner.sweep import run_experiment, sweep
 
 __all__ = [

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dynascope.core.sources import documents
 from dynascope.report.contradicted import contradicted_page
 from dynascope.runner.last_verdicts import is_current, last_results
 from dynascope.store import Store
+from dynascope.studies import bibliography
 
 if __name__ == "__main__":
     results = [
@@ -21,6 +21,8 @@ if __name__ == "__main__":
     ]  # fmt: skip
     if sys.argv[1:]:
         page = Path(sys.argv[1])
-        page.write_text(contradicted_page(results, documents, page.read_text("utf-8")), "utf-8")
+        page.write_text(
+            contradicted_page(results, bibliography(), page.read_text("utf-8")), "utf-8"
+        )
     else:
-        print(contradicted_page(results, documents), end="")
+        print(contradicted_page(results, bibliography()), end="")

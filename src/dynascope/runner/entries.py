@@ -7,13 +7,13 @@ from typing import Any
 
 from dynascope.core.plain import to_plain
 from dynascope.core.records import Claim, StudyResult
-from dynascope.core.sources import Source, cited, documents
+from dynascope.core.sources import Source, cited
 from dynascope.report.html.document import DocumentEntry, Item
 from dynascope.report.html.entry import Stated, StudyEntry
 from dynascope.runner.last_verdicts import is_current, last_results
 from dynascope.runner.remake import remake_study
 from dynascope.store import Store
-from dynascope.studies import Study, studies
+from dynascope.studies import Study, bibliography, studies
 from dynascope.studies.comparisons import Bound
 from dynascope.studies.coverage import coverage
 from dynascope.studies.study import ClaimSpec
@@ -65,7 +65,7 @@ def document_entries() -> list[DocumentEntry]:
             str(d),
             tuple(Item(r.item, r.claims, r.reason) for r in coverage(d.handle)),
         )
-        for d in documents
+        for d in bibliography()
     ]
 
 

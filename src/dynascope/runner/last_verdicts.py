@@ -12,17 +12,17 @@ from typing import Any
 from dynascope.core.errors import DynascopeError, StoreError
 from dynascope.core.plain import from_plain
 from dynascope.core.records import StudyResult
-from dynascope.core.sources import cited, documents
-from dynascope.runner.run import request
+from dynascope.core.sources import cited
+from dynascope.runner.request import request
 from dynascope.store import Store
-from dynascope.studies import Study, studies
+from dynascope.studies import Study, bibliography, studies
 
 
 def of_document(handle: str | None) -> list[Study]:
     """The studies that cite a document, or all; an unknown handle gives the nearest one."""
     if handle is None:
         return list(studies)
-    wanted = documents.get(handle)
+    wanted = bibliography().get(handle)
     return [s for s in studies if any(source.document == wanted for source in s.sources)]
 
 
@@ -40,7 +40,7 @@ def claim_rows(
         A dictionary per claim; `verdict` is "not_run" where no result is stored, and "outdated"
         where claims, code, data sets or the rule are others now. `last` is what was said then.
     """
-    wanted = documents.get(source) if source else None
+    wanted = bibliography().get(source) if source else None
     chosen = [studies.get(study)] if study else list(studies)
     results = last_results(store)
     rows = []

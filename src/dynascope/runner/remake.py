@@ -16,8 +16,9 @@ from dynascope.core.records import StudyResult
 from dynascope.core.spec import Spec
 from dynascope.engine import Experiment
 from dynascope.engine.record import Evenly
+from dynascope.runner.outcome import stored_result
 from dynascope.runner.pieces import SWING_BY, assemble
-from dynascope.runner.run import configure, stored_result
+from dynascope.runner.request import configure
 from dynascope.store import Store
 
 CODE = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from dynascope.core.errors import bad
 from dynascope.core.records import StudyResult
+from dynascope.runner.outcome import Outcome
 from dynascope.runner.pictures import run_result
 from dynascope.runner.remake import remake, remake_study
-from dynascope.runner.run import Outcome
 from dynascope.store import Store, files, index
 
 

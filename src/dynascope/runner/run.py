@@ -5,109 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import xarray as xr
+from typing import Any
 
 from dynascope.core.charts import Chart
-from dynascope.core.plain import fingerprint, to_plain
+from dynascope.core.plain import to_plain
 from dynascope.core.records import Claim, StudyResult
 from dynascope.core.sources import cited
-from dynascope.core.spec import Spec
-from dynascope.data import there
-from dynascope.engine.experiment import check_seed_count
-from dynascope.runner.changes import with_changes
 from dynascope.runner.evaluation import Evaluation
+from dynascope.runner.outcome import Outcome, stored_result
+from dynascope.runner.request import configure, request
 from dynascope.runtime.processor import processor
 from dynascope.runtime.versions import versions
 from dynascope.store import Store
-from dynascope.store.export import claim_columns
-from dynascope.store.files import damaged
 from dynascope.studies import Study, studies
-from dynascope.studies.code import study_code
-from dynascope.studies.judging import RULE, judge
+from dynascope.studies.judging import judge
 from dynascope.studies.nodes import Missing, Node, Together
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What `run` returns: the result, where it is stored, and whether it was there already."""
-
-    result: StudyResult
-    record: str
-    from_store: bool
-    store: Store
-    earlier: str | None = None  # the record that was there before it was computed again
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """Every claim with its verdict."""
-        return self.result.claims
-
-    @property
-    def charts(self) -> tuple[Chart, ...]:
-        """Every chart as data."""
-        return self.result.charts
-
-    def datasets(self) -> list[xr.Dataset]:
-        """The runs behind the claims, in the order of the study.
-
-        Each is a dataset as `simulate` returns it, with its settings in `attrs["spec"]`.
-        """
-        found = (self.store.load(id) for id in self.result.runs)
-        return [run for run in found if isinstance(run, xr.Dataset)]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The claims as a pandas table: verdict, value, interval, bound, controls, source."""
-        import pandas as pd
-
-        return pd.DataFrame(claim_columns(self.result.claims)).set_index("id")
-
-    def __repr__(self) -> str:
-        from dynascope.report.words import summary
-
-        counts = summary(self.claims).partition(".")[0]
-        return f"Outcome({self.result.study!r}, {self.result.scale!r}: {counts}; {self.record})"
-
-    def _repr_html_(self) -> str:
-        """In a notebook: the headline and the verdicts."""
-        from dynascope.report import result_html
-
-        return result_html(self.result)
-
-
-@dataclass(frozen=True)
-class Request(Spec):
-    """What the fingerprint of a study's result covers.
-
-    Settings, scale, which of its data sets are there, the code of its claims and charts, and
-    the rule of judging: a stored result answers only for the same of all of them. Otherwise it
-    is judged anew, on the stored runs.
-    """
-
-    settings: Spec
-    scale: str
-    data: tuple[str, ...] = ()
-    code: str = ""
-    rule: int = RULE
-
-
-def configure(name: str, scale: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """The settings of a study at a scale, with the user's changes by path."""
-    settings = with_changes(studies.get(name).at(scale), changes or {})
-    if isinstance(seeds := getattr(settings, "seeds", None), int):
-        check_seed_count(seeds)
-    return settings
-
-
-def request(study: Study, settings: Any, scale: str) -> str:
-    """The fingerprint of a study's result."""
-    here = tuple(name for name in study.data() if there(name))
-    return fingerprint(Request(settings, scale, here, study_code(study), RULE))
 
 
 def run(
@@ -166,14 +78,6 @@ def run(
         },
     )
     return Outcome(result, store.put_study(result), False, store, found)
-
-
-def stored_result(store: Store, record: str) -> StudyResult:
-    """A stored result; a record of another kind under its fingerprint is damaged."""
-    result = store.load(record)
-    if not isinstance(result, StudyResult):
-        raise damaged(store.records / record, "it holds no study's result")
-    return result
 
 
 def _gone(node: Node, values: Evaluation) -> Missing | None:

@@ -7,6 +7,7 @@ study: there the sum is within a factor of four of the time taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -60,12 +61,13 @@ def trace(setup: Setup, dtype: str) -> tuple[Work, Work, int, bool]:
     values = leaves(setup)
     with naming_misfits(setup, dtype):
         lane = jax.eval_shape(functions.prepare, values, seed, None)
-        jax.eval_shape(functions.measure, values, lane, None)
+        shapes = jax.eval_shape(functions.measure, values, lane, None)
         jax.eval_shape(functions.slope, values, lane, None)
     start, record_steps = np.int32(0), np.zeros(2, np.int32)
     times = np.zeros(3)
     call = (values, seed, lane, start, start, record_steps, times, None)
-    program, (*_, row) = jax.make_jaxpr(functions.advance, return_shape=True)(*call)
+    loop = partial(functions.advance, shapes)
+    program, (*_, row) = jax.make_jaxpr(loop, return_shape=True)(*call)
     by_depth: dict[int, Work] = {}
     count(program.jaxpr, 0, by_depth)
     step = Work()

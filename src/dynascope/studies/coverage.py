@@ -12,7 +12,7 @@ from typing import Any
 
 from dynascope.core.items import items, numbers
 from dynascope.core.sources import documents
-from dynascope.studies import studies
+from dynascope.studies import bibliography, studies
 
 HEAD = """\
 # Numbered items of the documents
@@ -92,7 +92,7 @@ def _claims() -> Claims:
 def page() -> str:
     """The table as Markdown."""
     parts = [HEAD]
-    for document in documents:
+    for document in bibliography():
         rows = coverage(document.handle)
         if rows:
             about = sum(bool(r.claims) for r in rows)

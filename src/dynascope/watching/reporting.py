@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.core.attributes import as_values
 from dynascope.core.records import StudyResult
+from dynascope.runner.outcome import Outcome
 from dynascope.runner.pictures import unclaimed
 from dynascope.runner.reporting import read_outcome
-from dynascope.runner.run import Outcome
 from dynascope.store import Store, files, index
 from dynascope.watching.diagnosis import diagnose
 from dynascope.watching.drawing import charts

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dynascope.runner import run
-from dynascope.runner.run import request
+from dynascope.runner.request import request
 from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.expressiveness.rooted_classes import claims as measures
