@@ -15,7 +15,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.ndimage import median_filter
 from scipy.special import ndtri
 
 from dynascope.core.errors import bad
@@ -218,6 +217,8 @@ def noise_level(curve: ArrayLike) -> np.ndarray:
     y = _checked(curve)
     if len(y) < 4:
         return np.zeros(len(y))
+    from scipy.ndimage import median_filter  # a tenth of a second, and few runs need it
+
     jumps = np.abs(np.diff(y, 3))
     half = (min(_WINDOW, len(jumps)) - 1) // 2
     inner = median_filter(jumps, size=2 * half + 1)[half : len(jumps) - half]

@@ -29,6 +29,7 @@ def test_overlaps_are_shares(outcome):
         assert overlap.min() >= 0 and overlap.max() <= 1
 
 
+@pytest.mark.slow
 def test_spectral_answers_are_given_on_the_graphs_of_the_runs():
     task = replace(studies.get(STUDY).at("smoke").task, test_graphs=8)
     graphs = runs.test_graphs(task)

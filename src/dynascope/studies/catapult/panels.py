@@ -53,11 +53,11 @@ def conv_net(channels: int, side: int = 16, scaling: Parameterization = "ntk") -
     return CNN(5, channels, shape=(side, side, 3), parameterization=scaling)
 
 
-def residual_net(widen: int, side: int = 16, scaling: Parameterization = "ntk") -> WideResNet:
-    """A wide residual network of ten layers, without batch norm."""
-    first = 16 if widen > 1 else 8
-    shape = (side, side, 3)
-    return WideResNet(shape, 1.0, scaling, depth=10, widen=widen, channels=first)
+def residual_net(
+    widen: int, side: int = 16, scaling: Parameterization = "ntk", first: int = 16
+) -> WideResNet:
+    """A wide residual network of ten layers, without batch norm; `first` of the first layer."""
+    return WideResNet((side, side, 3), 1.0, scaling, depth=10, widen=widen, channels=first)
 
 
 def vit4(

@@ -15,7 +15,7 @@ from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.numerics import intervals
 from dynascope.probes import bump
-from dynascope.studies.measures import exact, share
+from dynascope.studies.measures import exact, minus, share
 from dynascope.theories import SymmetricTwoLayer
 from dynascope.theories.swing_by.schur import naive_times, schur_complements, schur_times
 from dynascope.theories.swing_by.stages import half_crossings
@@ -27,6 +27,16 @@ CLEAR_RISE = 0.01  # for networks with default initialisation
 def swings(run: Run, above: float = SMALL_RISE) -> Measured:
     """Share of seeds whose test loss rises by more than so much of its first value."""
     return share(bump(run["test_loss"].values) > above)
+
+
+def more_swings(run: Run, other: Run) -> Measured:
+    """By how much the share of seeds that swing by exceeds that of another run."""
+    return minus(swings(run), swings(other))
+
+
+def never_rises(run: Run, quantity: str = "test_loss", above: float = 0.0) -> Measured:
+    """Share of seeds whose loss never rises by more than so much of its first value."""
+    return share(bump(run[quantity].values) <= above)
 
 
 def theory_gap(run: Run, theory: xr.Dataset) -> Measured:

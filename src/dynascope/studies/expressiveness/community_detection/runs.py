@@ -49,7 +49,7 @@ class Settings(Spec, tag="studies.community-detection"):
     network_graphs: int = 400
     network_rate: float = 0.002
     seeds: int = 6  # of training and of test graphs
-    network_seeds: int = 3
+    network_seeds: int = 6
 
 
 study = Study(

@@ -5,6 +5,7 @@ Figs. 3, 7 and appendix E (gradient flow on infinite data is enough).
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -13,12 +14,13 @@ import xarray as xr
 from dynascope.core.run import Run
 from dynascope.core.sources import yang2024, yang2025
 from dynascope.core.spec import Spec, static_field
-from dynascope.dynamics import SGD, Dynamics, GradientDescent, GradientFlow
+from dynascope.dynamics import GradientDescent, GradientFlow
 from dynascope.engine import Experiment
 from dynascope.engine.record import Evenly, Every
-from dynascope.models import MLP, TiedLinear
+from dynascope.models import TiedLinear
 from dynascope.probes import InputJacobian, Loss, OutputAt, TestLoss, bump
 from dynascope.studies.study import Study
+from dynascope.studies.swing_by import networks as linear
 from dynascope.studies.swing_by import starts
 from dynascope.studies.swing_by.events import Shown, at_printed_clock, planted_curve, show
 from dynascope.tasks import IdentityMapping
@@ -37,7 +39,7 @@ class Settings(Spec, tag="studies.swing-by"):
     seeds: int = 500
     network_seeds: int = 300
     wide_seeds: int = 40
-    network_steps: int = 4720  # 40 epochs of 118 batches
+    network_steps: int = linear.EPOCHS
     samples_per_cluster: int | None = None
     batch_size: int | None = None
 
@@ -59,11 +61,8 @@ study = Study(
         "cone and diverges for some starts.",
         "Figure 5 is run with A, as the text says, and with A squared, as the authors' "
         "program has it.",
-        "Networks use the program's setting (origin cluster, mean-reduced loss, scales as "
-        "variances, offsets); the text's hidden width 64 is run beside the program's 4.",
-        "Networks train on the exact population, so that no rise comes from batch noise."
-        if s.samples_per_cluster is None
-        else f"Networks train on {s.samples_per_cluster} samples per cluster in batches.",
+        f"{linear.PROGRAM}; the text's hidden width 64 is run beside the program's 4.",
+        linear.population(s.samples_per_cluster),
     ),
 )  # fmt: skip
 
@@ -97,29 +96,6 @@ def rows(s: Settings) -> dict[str, Experiment]:
 
 
 @study.run
-def flows(s: Settings) -> dict[str, Experiment]:
-    """Gradient flow on the exact population: no step size and no sample (yang2024 app. E)."""
-    return {
-        name: Experiment(
-            s.task, _start(s, c), GradientFlow(), (TestLoss(),), time=8.0, record=Evenly(801),
-            dtype="float64",
-        ) for name, c in (("correlated", s.correlation), ("opposed", -s.correlation))
-    }  # fmt: skip
-
-
-@study.run
-def concepts(s: Settings) -> dict[str, Experiment]:
-    """Two and four concepts, each 1.5 times as strong as the one before, at width 4."""
-    return {
-        name: Experiment(
-            IdentityMapping(means, (0.05,) * len(means)), TiedLinear(4, 0.05),
-            GradientDescent(0.005), (TestLoss(), InputJacobian()), steps=5000, record=Every(20),
-            seeds=tuple(range(s.seeds)), dtype="float64",
-        ) for name, means in (("two", (1.0, 1.5)), ("four", (1.0, 1.5, 2.25, 3.375)))
-    }  # fmt: skip
-
-
-@study.run
 def random_starts(s: Settings) -> dict[str, Experiment]:
     """Fig. 5 with A, as the text says, and with A squared, as the program has it."""
 
@@ -139,49 +115,46 @@ def random_starts(s: Settings) -> dict[str, Experiment]:
 @study.run
 def networks(s: Settings) -> dict[str, Experiment]:
     """Deep linear networks in few and many dimensions, narrow and wide."""
-
-    def experiment(
-        model: MLP, dimension: int, rate: float, seeds: int,
-        means: tuple[float, float] = (2.0, 4.0), rotated: bool = False,
-    ) -> Experiment:  # fmt: skip
-        task = IdentityMapping(
-            means=means, scales=(0.05, 0.05), dimension=dimension, origin=True,
-            reduction="mean", scale_is="variance", samples_per_cluster=s.samples_per_cluster,
-            rotated=rotated,
-        )  # fmt: skip
-        rule: Dynamics = GradientDescent(rate) if s.batch_size is None else SGD(rate, s.batch_size)
-        return Experiment(
-            task, model, rule, (Loss(), TestLoss(), OutputAt()), steps=s.network_steps,
-            record=Every(10), seeds=tuple(range(seeds)), dtype="float32",
-        )  # fmt: skip
-
-    narrow, wide, printed = s.network_seeds, s.wide_seeds, (1.0, 2.0)
-    four, three, deep = MLP(4, 4, "linear"), MLP(3, 3, "linear"), MLP(4, 64, "linear")
+    experiment = partial(
+        linear.experiment, steps=s.network_steps, samples_per_cluster=s.samples_per_cluster,
+        batch_size=s.batch_size,
+    )  # fmt: skip
     return {
-        "low dimension, means (1, 2)": experiment(four, 2, 0.01, narrow, printed),
-        "high dimension, means (1, 2)": experiment(deep, 64, 0.1, wide, printed),
-        "three layers, means (1, 2)": experiment(three, 3, 0.01, narrow, printed),
-        "low dimension, rotated": experiment(four, 2, 0.01, narrow, rotated=True),
-        "low dimension": experiment(four, 2, 0.01, narrow),
-        "low dimension, wide": experiment(deep, 2, 0.01, wide),
-        "high dimension": experiment(deep, 64, 0.1, wide),
-        "three layers": experiment(three, 3, 0.01, narrow),
-        "one layer": experiment(MLP(1, 1, "linear", init_scale=0.3), 3, 0.01, narrow),
+        "low dimension": experiment(linear.FOUR, 2, s.network_seeds),
+        "low dimension, wide": experiment(linear.DEEP, 2, s.wide_seeds),
+        "high dimension": experiment(linear.DEEP, 64, s.wide_seeds, rate=0.1),
+        "three layers": experiment(linear.THREE, 3, s.network_seeds),
+        "one layer": experiment(linear.ONE, 3, s.network_seeds),
     }
 
 
 @study.run
 def clusters(s: Settings) -> dict[str, Experiment]:
-    """Both clusters, or the weak one alone, of any of the spreads."""
+    """Gradient flow on the exact population, for clusters of any of the spreads.
 
-    def experiment(both: bool) -> Experiment:
+    Both clusters are widened, or the weak one alone, or both with opposed rows at the start.
+    """
+
+    def experiment(both: bool, correlation: float) -> Experiment:
         values = tuple((spread, spread if both else s.task.scales[1]) for spread in SPREADS)
         return Experiment(
-            s.task, _start(s, s.correlation), GradientFlow(), (TestLoss(),), time=30.0,
+            s.task, _start(s, correlation), GradientFlow(), (TestLoss(),), time=30.0,
             dtype="float64", over=(("task.scales", values),),
         )  # fmt: skip
 
-    return {"both": experiment(both=True), "weak": experiment(both=False)}
+    return {
+        "both": experiment(both=True, correlation=s.correlation),
+        "weak": experiment(both=False, correlation=s.correlation),
+        "opposed": experiment(both=True, correlation=-s.correlation),
+    }
+
+
+@study.finding(clusters)
+def flows(s: Settings, clusters: dict[str, Run]) -> dict[str, Run]:
+    """The flows whose clusters have the narrowest spread, that of the figures."""
+    narrow = {"task.scales": SPREADS.index(0.05)}
+    return {"correlated": clusters["both"].isel(**narrow),
+            "opposed": clusters["opposed"].isel(**narrow)}  # fmt: skip
 
 
 @study.finding(rows["correlated"])
@@ -242,23 +215,6 @@ def planted_clusters_paths(s: Settings, run: Run) -> Run:
         output_at_weak=first * np.stack([weak, aside], axis=-1)[None],
         output_at_strong=second * np.stack([beside, strong], axis=-1)[None],
     )
-
-
-@study.finding(concepts)
-def planted_concepts(s: Settings, found: dict[str, Run]) -> dict[str, Run]:
-    """Every start of two concepts swings by and is positive, none of four."""
-    w = {name: np.ones(run["input_jacobian"].shape) for name, run in found.items()}
-    w["four"][..., 0, 1] = -1.0
-    rises = {"two": 0.1, "four": 0.0}
-    return {name: planted_curve(run, rises[name]).planted(input_jacobian=w[name])
-            for name, run in found.items()}  # fmt: skip
-
-
-@study.finding(concepts["two"])
-def two_halves(s: Settings, run: Run) -> dict[str, Run]:
-    """The starts of two concepts as two groups."""
-    half = run.sizes["seed"] // 2
-    return {"first": run.isel(seed=slice(half)), "second": run.isel(seed=slice(half, None))}
 
 
 @study.finding(random_starts["text"], networks["low dimension"])

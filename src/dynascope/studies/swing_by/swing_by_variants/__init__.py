@@ -1,0 +1,1 @@
+"""Swing-by at the means of the captions, under rotation, and with more concepts."""
