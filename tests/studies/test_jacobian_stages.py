@@ -10,7 +10,13 @@ from dynascope.studies import studies
 from dynascope.studies.nodes import Missing
 from dynascope.studies.swing_by.events import times_to_half
 from dynascope.studies.swing_by.jacobian_stages import claims as measure
-from dynascope.studies.swing_by.jacobian_stages import runs, theorem
+from dynascope.studies.swing_by.jacobian_stages import (
+    learning_times,
+    peaks,
+    random_starts,
+    runs,
+    theorem,
+)
 from dynascope.studies.swing_by.starts import correlated, signal
 
 STUDY = "jacobian-stages"
@@ -101,13 +107,13 @@ def test_peak_identity_holds_where_an_independent_program_finds_the_peak(value):
 
 
 def test_naive_estimate_is_at_least_eight_percent_off_for_the_weakest(value):  # M14
-    for errors in value(runs.law_errors)["naive"].values():
+    for errors in value(learning_times.law_errors)["naive"].values():
         assert min(np.median(e[:, 0]) for e in errors.values()) >= 0.08
 
 
 def test_schur_law_is_as_good_as_the_ledger_says(value):  # M14
     for scale, most in ((0.02, 0.01), (0.1, 0.06)):
-        errors = value(runs.law_errors)["schur"][scale]
+        errors = value(learning_times.law_errors)["schur"][scale]
         assert max(np.median(e, axis=0).max() for e in errors.values()) <= most
 
 
@@ -132,7 +138,7 @@ def test_the_runs_of_a_sweep_carry_their_own_experiments(value):
 
 
 def test_events_of_random_starts_are_in_order_where_the_loss_rises(value):
-    found = value(runs.events)
+    found = value(random_starts.events)
     rises = np.isfinite(found["rise start"])
     assert 0.15 < rises.mean() < 0.5  # the ledger has 36 %
     assert (found["rise start"][rises] < found["rise end"][rises]).all()
@@ -155,8 +161,8 @@ def test_the_peak_is_where_the_minor_entry_is_largest_in_size():
     path[2, 0, 1], path[3, 0, 1] = -3.0, 2.0
     path[:, 1, 1] = [0.1, 0.2, 0.3, 0.4]
     run = planted(path, np.arange(4.0))
-    assert runs.at_peak(run)[1, 1] == 0.3
-    assert runs.at_peak(run, 0.5)[1, 1] == 0.2
+    assert peaks.at_peak(run)[1, 1] == 0.3
+    assert peaks.at_peak(run, 0.5)[1, 1] == 0.2
 
 
 def test_dips_are_shares_of_the_largest_value_so_far():
@@ -169,7 +175,7 @@ def test_dips_are_shares_of_the_largest_value_so_far():
 
 
 def test_the_loss_without_a_kind_of_entries_is_told_from_the_loss(value):
-    run = value(runs.planted_loss)
+    run = value(random_starts.planted_loss)
     assert measure.carried_without(run, "irrelevant").value == 1
     assert measure.carried_without(run, "major").value == 0
 

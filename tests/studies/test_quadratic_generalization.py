@@ -21,9 +21,8 @@ from dynascope.runner.evaluation import Evaluation
 from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.catapult.quadratic_generalization import claims as claims_module
-from dynascope.studies.catapult.quadratic_generalization import runs
+from dynascope.studies.catapult.quadratic_generalization import runs, sweeps
 from dynascope.studies.catapult.quadratic_generalization.progress import best_until
-from dynascope.studies.catapult.quadratic_generalization.runs import RATE, Sweep, curve_of
 from dynascope.studies.catapult.quadratic_generalization.settings import (
     ACCURACY,
     PANELS,
@@ -41,6 +40,7 @@ from dynascope.studies.catapult.quadratic_generalization.starts import (
     start_of,
     wide_kernel,
 )
+from dynascope.studies.catapult.quadratic_generalization.sweeps import RATE, Sweep, curve_of
 from dynascope.studies.judging import judge
 from dynascope.studies.nodes import Missing
 from dynascope.tasks import LowRank, TwoClasses
@@ -287,9 +287,9 @@ def test_planted_runs_gain_past_the_critical_rate_and_diverge_there_if_linear():
     empty = {n: (dims, np.ones((2, 2, 11))) for n in ("loss", "test_set_loss", "test_set_accuracy")}
     run = Run(xr.Dataset(empty, {RATE: [1.0, 3.0], "seed": [7, 8], "step": np.arange(11)}), None)
     critical = {7: 2.0, 8: 2.5}
-    seen = curve_of([runs.planted_run(run, critical, False)])
+    seen = curve_of([sweeps.planted_run(run, critical, False)])
     assert seen.trained.all() and (seen.best[1] < 0.9 * seen.best[0]).all()
-    linear = curve_of([runs.planted_run(run, critical, True)])
+    linear = curve_of([sweeps.planted_run(run, critical, True)])
     assert linear.trained.tolist() == [[True, True], [False, False]]
 
 

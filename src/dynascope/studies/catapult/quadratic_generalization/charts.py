@@ -4,8 +4,9 @@ import numpy as np
 
 from dynascope.core.charts import Chart, Line, Mark, Panel, Points, Reference, Role
 from dynascope.studies.catapult.quadratic_generalization import runs
-from dynascope.studies.catapult.quadratic_generalization.runs import Settings, Sweep, study
+from dynascope.studies.catapult.quadratic_generalization.runs import Settings, study
 from dynascope.studies.catapult.quadratic_generalization.settings import parts
+from dynascope.studies.catapult.quadratic_generalization.sweeps import Sweep
 from dynascope.studies.headlines import headline_chart
 
 LABELS: dict[str, tuple[str, Role]] = {

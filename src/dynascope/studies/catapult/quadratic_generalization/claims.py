@@ -12,7 +12,7 @@ from dynascope.core.records import Measured
 from dynascope.core.sources import zhu2024
 from dynascope.studies.catapult.quadratic_generalization import runs
 from dynascope.studies.catapult.quadratic_generalization.progress import best_until
-from dynascope.studies.catapult.quadratic_generalization.runs import Sweep, study
+from dynascope.studies.catapult.quadratic_generalization.runs import study
 from dynascope.studies.catapult.quadratic_generalization.settings import (
     ACCURACY,
     OTHER_DATA,
@@ -20,6 +20,7 @@ from dynascope.studies.catapult.quadratic_generalization.settings import (
     parts,
 )
 from dynascope.studies.catapult.quadratic_generalization.starts import Curve
+from dynascope.studies.catapult.quadratic_generalization.sweeps import Sweep
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
 from dynascope.studies.measures import average, share, worst
 from dynascope.studies.nodes import Missing, case

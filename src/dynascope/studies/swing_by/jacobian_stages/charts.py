@@ -11,7 +11,7 @@ from dynascope.studies.headlines import headline_chart
 from dynascope.studies.swing_by import drawing
 from dynascope.studies.swing_by.drawing import curve, loss_panel, with_theory
 from dynascope.studies.swing_by.events import SMALL_RISE
-from dynascope.studies.swing_by.jacobian_stages import claims, runs, theorem
+from dynascope.studies.swing_by.jacobian_stages import claims, learning_times, peaks, runs, theorem
 from dynascope.studies.swing_by.jacobian_stages.runs import SIZES, Settings, study
 from dynascope.studies.swing_by.starts import signal
 from dynascope.theories.swing_by.entry_flow import suppression_threshold
@@ -106,7 +106,7 @@ def dips(s: Settings, starts: dict[float, Run], signals: dict[float, Run]) -> Ch
         lines.append(Line(times[shown], entry[shown], f"correlation {correlation:g}", group=group))
     strengths = [signal(run.experiment.task) for run in signals.values()]
     found, ratios = [a[1] / a[0] for a in strengths], np.geomspace(1.1, 20, 60)
-    heights = [runs.at_peak(run)[1, 1] for run in signals.values()]
+    heights = [peaks.at_peak(run)[1, 1] for run in signals.values()]
     marks = (
         Points(found, heights, "measured", group=0),
         Line(ratios, suppression_threshold(ratios, 1.0), "threshold, w11 = 0", role="theory"),
@@ -151,7 +151,7 @@ def regime(s: Settings, starts: dict[float, Run], lemmas: theorem.LemmaRun) -> C
     )  # fmt: skip
 
 
-@study.chart(runs.times)
+@study.chart(learning_times.times)
 def law(s: Settings, times: dict[tuple[int, float], dict[str, np.ndarray]]) -> Chart:
     """Measured half-times against the Schur law and the naive estimate, a panel per scale."""
     panels = []

@@ -11,8 +11,10 @@ from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
 from dynascope.studies.measures import exact, median, share
 from dynascope.studies.nodes import Missing, case
 from dynascope.studies.swing_by.events import largest
-from dynascope.studies.swing_by.jacobian_stages import runs
-from dynascope.studies.swing_by.jacobian_stages.runs import Errors, Peak, study
+from dynascope.studies.swing_by.jacobian_stages import learning_times, peaks, random_starts, runs
+from dynascope.studies.swing_by.jacobian_stages.learning_times import Errors
+from dynascope.studies.swing_by.jacobian_stages.peaks import Peak
+from dynascope.studies.swing_by.jacobian_stages.runs import study
 from dynascope.studies.swing_by.starts import signal
 from dynascope.theories.swing_by.entry_flow import peak_identity
 from dynascope.theories.swing_by.stages import largest_dips
@@ -55,16 +57,18 @@ study.claim(
     yang2025("Fig. 4, section 4.2"), carried_without, in_all_seeds("printed"),
     on=(runs.random, "irrelevant"),
     fails_on=case("without the minor entries", runs.random, "minor"),
-    holds_on=case("a planted loss of the first two columns alone", runs.planted_loss, "irrelevant"),
+    holds_on=case(
+        "a planted loss of the first two columns alone", random_starts.planted_loss, "irrelevant"
+    ),
 )  # fmt: skip
 study.claim(
     "order-of-growth",
     "Major entries grow in the order of signal strength, strongest first, in at least 90 % of the "
     "starts.",
     yang2025("section 4.2.1"), lambda times: share(np.all(np.diff(times) < 0, axis=1)),
-    at_least(0.9, "ours"), on=runs.order["measured"],
-    fails_on=case("the order of their initial sizes", runs.order["larger first"]),
-    holds_on=case("planted entries that grow alone", runs.planted_order),
+    at_least(0.9, "ours"), on=learning_times.order["measured"],
+    fails_on=case("the order of their initial sizes", learning_times.order["larger first"]),
+    holds_on=case("planted entries that grow alone", learning_times.planted_order),
     measures="Share of starts whose major entries grow in the order of signal strength.",
 )  # fmt: skip
 study.claim(
@@ -73,9 +77,9 @@ study.claim(
     "than a tenth of its peak, in at least 90 % of the starts.",
     yang2025("section 4.2.1, Fig. 5"),
     lambda e, entry: share((e[f"w22 at peak {entry}"] < 0.95) & (e[f"left {entry}"] < 0.1)),
-    at_least(0.9, "ours"), on=(runs.entries, "12"),
-    fails_on=case("w11 in place of w12", runs.entries, "11"),
-    holds_on=case("planted entries that do so", runs.planted_entries, "12"),
+    at_least(0.9, "ours"), on=(random_starts.entries, "12"),
+    fails_on=case("w11 in place of w12", random_starts.entries, "11"),
+    holds_on=case("planted entries that do so", random_starts.planted_entries, "12"),
     measures="Share of starts in which the entry peaks while w22 grows "
     "and then falls below a tenth.",
 )  # fmt: skip
@@ -94,9 +98,9 @@ study.claim(
     "The test loss rises while w12 is suppressed, after the peak of w12 and before w11 "
     "reaches one half, in at least 90 % of the starts where it rises.",
     yang2025("section 4.2.1, Fig. 5"), rises_within, at_least(0.9, "ours"),
-    on=(runs.events, "peak 12", "half 11"),
-    fails_on=case("before w22 reaches one half", runs.events, "start", "half 22"),
-    holds_on=case("planted entries and losses that do so", runs.planted_events, "peak 12",
+    on=(random_starts.events, "peak 12", "half 11"),
+    fails_on=case("before w22 reaches one half", random_starts.events, "start", "half 22"),
+    holds_on=case("planted entries and losses that do so", random_starts.planted_events, "peak 12",
                   "half 11"),
 )  # fmt: skip
 
@@ -177,8 +181,8 @@ study.claim(
     "For two concepts w12 peaks exactly when w11 (3 a1 + a2) + w22 (3 a2 + a1) = 2 (a1 + a2), "
     "here to 1 %.",
     yang2025("(4.3) for d = 2", how="derived from"), identity_gap, at_most(0.01, "ours"),
-    on=runs.peaks["all"], fails_on=case("half-way to the peak", runs.peaks["half-way"]),
-    holds_on=case("planted peaks where it is so", runs.planted_peaks),
+    on=peaks.peaks["all"], fails_on=case("half-way to the peak", peaks.peaks["half-way"]),
+    holds_on=case("planted peaks where it is so", peaks.planted_peaks),
 )  # fmt: skip
 
 
@@ -194,10 +198,10 @@ study.claim(
     "Suppression starts when the strong entry passes 2 (a2 + a1) / (3 a2 + a1), to 0.01, "
     "for signals that differ by a factor 2 or more.",
     yang2025("(4.3); replaces the level 0.8 of lemma D.7", how="derived from"),
-    threshold_gap, at_most(0.01, "ours"), on=(runs.peaks["means"], runs.levels["derived"]),
-    fails_on=case("the level 0.8 of lemma D.7", runs.peaks["means"], runs.levels["lemma D.7"]),
-    holds_on=case("planted peaks at these thresholds", runs.planted_peaks,
-                  runs.levels["derived"]),
+    threshold_gap, at_most(0.01, "ours"), on=(peaks.peaks["means"], peaks.levels["derived"]),
+    fails_on=case("the level 0.8 of lemma D.7", peaks.peaks["means"], peaks.levels["lemma D.7"]),
+    holds_on=case("planted peaks at these thresholds", peaks.planted_peaks,
+                  peaks.levels["derived"]),
     partner="suppression-needs-a-factor-3",
 )  # fmt: skip
 
@@ -216,7 +220,7 @@ study.claim(
     yang2025("section 4.2.1 and lemma D.7 with D.5, taken as a condition"),
     suppressed, at_most(0, "derived"), on=(by_mean, True),
     fails_on=case("signals that differ by more", by_mean, False),
-    holds_on=case("a planted minor entry that stays", runs.planted_minors, True),
+    holds_on=case("a planted minor entry that stays", peaks.planted_minors, True),
     note="Every difference suppresses in the end; a factor 3 is where it starts below 0.8.",
     partner="suppression-threshold",
 )  # fmt: skip
@@ -233,7 +237,9 @@ for slug, scale, percent in (("schur-law", 0.02, 1), ("schur-law-larger-starts",
         f"From starts of scale {scale:g} the Schur law gives the time of every direction with a "
         f"median error of at most {percent} %, in two, three and four dimensions.",
         derived("this project; replaces log(1/w_kk(0)) / (2 a_k)"),
-        law_error, at_most(percent / 100, "ours"), on=runs.law_errors["schur"][scale],
-        fails_on=case("the naive estimate", runs.law_errors["naive"][scale]),
-        holds_on=case("planted entries that grow alone", runs.law_errors["planted"][scale]),
+        law_error, at_most(percent / 100, "ours"), on=learning_times.law_errors["schur"][scale],
+        fails_on=case("the naive estimate", learning_times.law_errors["naive"][scale]),
+        holds_on=case(
+            "planted entries that grow alone", learning_times.law_errors["planted"][scale]
+        ),
     )  # fmt: skip

@@ -5,9 +5,7 @@ appendix D. Index 1 is the weak concept and 2 the strong one, as in appendices D
 text counts the other way round.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -20,14 +18,11 @@ from dynascope.engine import Experiment
 from dynascope.engine.record import Evenly, LogSpaced
 from dynascope.models import TiedLinear
 from dynascope.probes import Growth, InputJacobian, Noise, Suppression, TestLoss
-from dynascope.probes.curves import descents
 from dynascope.studies.study import Study
-from dynascope.studies.swing_by.events import times_to_half
-from dynascope.studies.swing_by.starts import Rows, correlated, signal
+from dynascope.studies.swing_by.jacobian_stages.growth import logistic
+from dynascope.studies.swing_by.starts import Rows, correlated
 from dynascope.tasks import IdentityMapping
 from dynascope.theories import SymmetricTwoLayer
-from dynascope.theories.swing_by.entry_flow import suppression_threshold
-from dynascope.theories.swing_by.stages import half_crossings
 
 CORRELATIONS = (0.5, 0.7, 0.9, 0.95, 0.99)  # at the reference size
 SIZES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # at correlation 0.98
@@ -172,155 +167,6 @@ def planted_paths(s: Settings, reference: Run) -> list[np.ndarray]:
     return [grown[:, :, None] * np.eye(2)] * 12
 
 
-def _strengths(run: Run) -> np.ndarray:
-    """Signals of a run, written out: mean^2 / s + scale^2."""
-    task = run.experiment.task
-    return np.square(task.means) / len(task.means) + np.square(task.scales)
-
-
-def logistic(strengths: np.ndarray, times: np.ndarray, start: float = 0.01) -> np.ndarray:
-    """Major entries without minor ones at true times, (time, d)."""
-    return 1 / (1 + (1 / start - 1) * np.exp(-4 * np.multiply.outer(times, strengths)))
-
-
-def entries_of(random: Run) -> dict[str, np.ndarray]:
-    """When entries pass one half and peak, and what is left of them, one number a start."""
-    w, t = random["input_jacobian"].values, random["time"].values  # w: (seed, step, d, d)
-    half, seeds = half_crossings(w, t), np.arange(len(w))
-    found = {"start": np.zeros(len(w)), "half 11": half[:, 0], "half 22": half[:, 1]}
-    for name, entry in (("12", w[:, :, 0, 1]), ("11", w[:, :, 0, 0])):
-        size = np.abs(entry)
-        peak = size.argmax(axis=1)
-        found[f"peak {name}"] = t[peak]
-        found[f"left {name}"] = size[:, -1] / size[seeds, peak]
-        found[f"w22 at peak {name}"] = w[seeds, peak, 1, 1]
-    return found
-
-
-def rises_of(random: Run) -> dict[str, np.ndarray]:
-    """When the test loss begins and ends its first rise, one number a start, or NaN."""
-    t, found = random["time"].values, {}
-    rises = [descents(loss, t).ascents for loss in random["test_loss"].values]
-    found["rise start"] = np.array([r[0].start.time if r else np.nan for r in rises])
-    found["rise end"] = np.array([r[0].end.time if r else np.nan for r in rises])
-    return found
-
-
-@study.finding(random)
-def entries(s: Settings, random: Run) -> dict[str, np.ndarray]:
-    """Events of the entries of the random starts."""
-    return entries_of(random)
-
-
-@study.finding(entries, random)
-def events(s: Settings, entries: dict[str, np.ndarray], random: Run) -> dict[str, np.ndarray]:
-    """The same with those of the test loss."""
-    return entries | rises_of(random)
-
-
-@study.finding(random)
-def planted_random(s: Settings, random: Run) -> Run:
-    """w22 grows, w12 peaks on the way, the loss rises while it falls, then w11 grows."""
-    along = np.linspace(0, 10, random.sizes["step"])
-    w = np.zeros(random["input_jacobian"].shape)
-    w[..., 1, 1] = 1 / (1 + np.exp(-4 * (along - 2)))
-    w[..., 0, 1] = w[..., 1, 0] = 0.3 * np.exp(-4 * (along - 2.2) ** 2)
-    w[..., 0, 0] = 1 / (1 + np.exp(-4 * (along - 7)))
-    loss = np.interp(along, [0, 2.5, 4, 10], [1.0, 0.4, 0.5, 0.0])
-    # The entries that no concept meets are anything: the loss at the test point has no part.
-    w[..., 2, 2] = np.cos(along)
-    return random.planted(
-        input_jacobian=w, test_loss=np.broadcast_to(loss, random["test_loss"].shape).copy()
-    )
-
-
-@study.finding(planted_random)
-def planted_entries(s: Settings, planted: Run) -> dict[str, np.ndarray]:
-    """Events of the entries of the planted starts."""
-    return entries_of(planted)
-
-
-@study.finding(planted_entries, planted_random)
-def planted_events(s: Settings, entries: dict[str, np.ndarray], planted: Run) -> dict:
-    """The same with those of the test loss."""
-    return entries | rises_of(planted)
-
-
-@study.finding(planted_random)
-def planted_loss(s: Settings, planted: Run) -> Run:
-    """The planted starts with the loss that their first two rows and columns have."""
-    means = np.array(planted.experiment.task.means)
-    error = planted["input_jacobian"].values[..., :, :2] @ means - np.append(means, 0.0)
-    return planted.planted(test_loss=(error**2).sum(axis=-1) / 2)
-
-
-def times_of(run: Run) -> list[dict[str, np.ndarray]]:
-    """When the major entries pass one half, (seed, d), for each of LAW_SCALES.
-
-    Measured, by the Schur law, and by the naive estimate.
-    """
-    a, kinds = signal(run.experiment.task), ("measured", "schur", "naive")
-    paths = (run.dataset.isel({"model.init_scale": k}) for k in range(len(LAW_SCALES)))
-    return [dict(zip(kinds, times_to_half(path, a), strict=True)) for path in paths]
-
-
-@study.finding(law["3 concepts"])
-def order(s: Settings, law: Run) -> dict[str, np.ndarray]:
-    """When three major entries pass one half, (seed, 3), and as if the larger came first."""
-    w, t = law.isel(**{"model.init_scale": -1})["input_jacobian"].values, law["time"].values
-    size = np.diagonal(w[:, 0], axis1=1, axis2=2)
-    return {"measured": half_crossings(w, t), "larger first": -size}
-
-
-@study.finding(law["3 concepts"])
-def planted_order(s: Settings, law: Run) -> np.ndarray:
-    """The same of planted entries that grow alone, at signals 0.25, 0.5 and 1."""
-    t = law["time"].values
-    grown = logistic(np.array([0.25, 0.5, 1.0]), t)[:, :, None] * np.eye(3)
-    return half_crossings(np.broadcast_to(grown, (law.sizes["seed"], *grown.shape)), t)
-
-
-@study.finding(law)
-def times(s: Settings, law: dict[str, Run]) -> dict[tuple[int, float], dict[str, np.ndarray]]:
-    """The times by number of concepts and scale of start."""
-    return {
-        (len(run.experiment.task.means), scale): found
-        for run in law.values()
-        for scale, found in zip(LAW_SCALES, times_of(run), strict=True)
-    }
-
-
-@study.finding(law["3 concepts"])
-def planted_times(s: Settings, law: Run) -> dict[float, dict[str, np.ndarray]]:
-    """The times of major entries that grow alone, from equal starts."""
-    grown = logistic(_strengths(law), law["time"].values)
-    path = grown[:, :, None] * np.eye(grown.shape[-1])
-    shape = law["input_jacobian"].shape
-    planted = law.planted(input_jacobian=np.broadcast_to(path, shape).copy())
-    return dict(zip(LAW_SCALES, times_of(planted), strict=True))
-
-
-Errors = dict[int, np.ndarray]
-
-
-@study.finding(times, planted_times)
-def law_errors(s: Settings, times: dict, planted: dict) -> dict[str, dict[float, Errors]]:
-    """Relative errors of predicted times, (seed, d), by kind, by scale, by number of concepts."""
-
-    def errors(found: dict[str, np.ndarray], kind: str) -> np.ndarray:
-        return np.abs(found[kind] / found["measured"] - 1)
-
-    kinds: dict[str, dict[float, Errors]] = {
-        kind: {
-            scale: {d: errors(x, kind) for (d, at), x in times.items() if at == scale}
-            for scale in LAW_SCALES
-        }
-        for kind in ("schur", "naive")
-    }
-    alone = {scale: {3: errors(found, "schur")} for scale, found in planted.items()}
-    return kinds | {"planted": alone}
-
-
 @study.finding(rows["reference"])
 def clock(s: Settings, reference: Run) -> dict[str, np.ndarray]:
     """The times of the reference's records, in paper time and in true time."""
@@ -350,66 +196,3 @@ def slow_theory(s: Settings, theory: xr.Dataset) -> xr.Dataset:
 def planted_theory(s: Settings, theory: xr.Dataset, reference: Run) -> Run:
     """The reference, had it been the flow up to 0.005."""
     return reference.planted(input_jacobian=theory["input_jacobian"].values + 0.005)
-
-
-def at_peak(run: Run, share: float = 1.0) -> np.ndarray:
-    """W at the moment at which |w12| is largest, or on a share of the way there."""
-    w = run["input_jacobian"].values[0]
-    return w[int(share * np.abs(w[:, 0, 1]).argmax())]
-
-
-class Peak(NamedTuple):
-    """W at the peak of |w12|, and the two signals."""
-
-    jacobian: np.ndarray
-    weak: float
-    strong: float
-
-
-def _peaks(found: Iterable[Run], share: float = 1.0) -> list[Peak]:
-    return [Peak(at_peak(run, share), *signal(run.experiment.task)) for run in found]
-
-
-@study.finding(by)
-def peaks(s: Settings, by: dict[str, dict[float, Run]]) -> dict[str, list[Peak]]:
-    """Peaks of w12: from all starts and signals, half-way to them, and by strong mean."""
-    every = [*by["correlation"].values(), *by["mean"].values()]
-    means = by["mean"].values()
-    return {"all": _peaks(every), "half-way": _peaks(every, 0.5), "means": _peaks(means)}
-
-
-@study.finding(by["mean"])
-def planted_peaks(s: Settings, by_mean: dict[float, Run]) -> list[Peak]:
-    """Peaks of planted minor entries."""
-    return _peaks(planted_peak(run) for run in by_mean.values())
-
-
-def planted_peak(run: Run) -> Run:
-    """w22 grows from 0 to 1, w11 not at all, w12 peaks at the threshold for these signals."""
-    weak, strong = _strengths(run)
-    along = np.linspace(0, 1, run.sizes["step"])
-    w = np.zeros(run["input_jacobian"].shape)
-    w[..., 1, 1] = along
-    level = 2 * (strong + weak) / (3 * strong + weak)
-    w[..., 0, 1] = w[..., 1, 0] = 0.1 * np.exp(-50 * (along - level) ** 2)
-    return run.planted(input_jacobian=w)
-
-
-@study.finding(peaks)
-def levels(s: Settings, peaks: dict[str, list[Peak]]) -> dict[str, list[float]]:
-    """Where suppression starts for each strong mean: as derived, and as in lemma D.7."""
-    found = [float(suppression_threshold(p.strong, p.weak)) for p in peaks["means"]]
-    return {"derived": found, "lemma D.7": [0.8] * len(found)}
-
-
-@study.finding(by["mean"])
-def planted_minors(s: Settings, by_mean: dict[float, Run]) -> dict[float, Run]:
-    """A minor entry that stays where signals differ by less than a factor 3, else falls."""
-    found = {}
-    for mean, run in by_mean.items():
-        weak, strong = _strengths(run)
-        w = np.zeros(run["input_jacobian"].shape)
-        stays = np.linspace(0, 0.2, run.sizes["step"])
-        w[..., 0, 1] = stays if strong < 3 * weak else stays[::-1]
-        found[mean] = run.planted(input_jacobian=w)
-    return found
