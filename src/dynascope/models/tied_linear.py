@@ -16,6 +16,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.models.base import Model, Network
 from dynascope.models.linear import expect_shape
+from dynascope.numerics.decompositions import eigh
 from dynascope.numerics.draws import normal, uniform
 from dynascope.numerics.small_products import product
 
@@ -98,7 +99,7 @@ def _root(w: jax.Array, width: int) -> jax.Array:
     """
     size = jnp.max(jnp.abs(w))
     safe = jnp.where(size > 0, size, jnp.ones_like(size))
-    values, vectors = jnp.linalg.eigh(w / safe)
+    values, vectors = eigh(w / safe)
     # Round-off in a missing direction would grow like a real signal: exactly zero instead.
     floor = 4 * w.shape[0] * jnp.finfo(w.dtype).eps
     u = vectors * jnp.sqrt(jnp.where(values > floor, values, 0.0)) * jnp.sqrt(safe)

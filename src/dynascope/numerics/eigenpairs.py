@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from dynascope.numerics.decompositions import eigh
+
 Multiply = Callable[[jax.Array], jax.Array]
 Which = Literal["largest", "magnitude"]
 
@@ -241,7 +243,7 @@ def _ritz(small: jax.Array, filled: jax.Array, which: Which) -> tuple[jax.Array,
     empty = jnp.where(
         jnp.arange(len(small), dtype=filled.dtype) < filled, jnp.zeros_like(norm), -1.5 * norm
     )
-    values, vectors = jnp.linalg.eigh(small + jnp.diag(empty))
+    values, vectors = eigh(small + jnp.diag(empty))
     if which == "largest":  # sorting takes long to compile, and eigh sorts
         return values[::-1], vectors[:, ::-1]
     order = jnp.argsort(-jnp.where(values < -1.25 * norm, -jnp.inf, jnp.abs(values)))

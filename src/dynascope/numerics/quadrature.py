@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from dynascope.numerics.decompositions import eigh
 from dynascope.numerics.eigenpairs import Multiply
 
 
@@ -71,5 +72,5 @@ def _one(multiply: Multiply, start: jax.Array, products: int) -> tuple[jax.Array
     _, small, _ = lax.fori_loop(0, products, step, (basis, small, start))
     # Row i was taken before the later vectors were there: the lower half holds everything.
     lower = jnp.tril(small)
-    nodes, vectors = jnp.linalg.eigh(lower + jnp.tril(small, -1).T)
+    nodes, vectors = eigh(lower + jnp.tril(small, -1).T)
     return nodes, vectors[0] ** 2

@@ -18,6 +18,7 @@ from dynascope.core.errors import bad
 from dynascope.core.quantities import Quantity
 from dynascope.core.spec import static_field
 from dynascope.models.base import Network
+from dynascope.numerics.decompositions import eigvalsh
 from dynascope.numerics.eigenpairs import MAX_PRODUCTS, TOLERANCE, starts, top_eigenpairs
 from dynascope.numerics.layerwise import contract, factors, numbers_per_sample
 from dynascope.numerics.products import flatten, hessian_product
@@ -42,7 +43,7 @@ def kernel_norm(f: Callable[[Any, jax.Array], jax.Array], params: Any, x: jax.Ar
     small = outputs.size <= DENSE_ENTRIES
     if small and len(x) * numbers_per_sample(f, params, x) <= DENSE_NUMBERS:
         ours = factors(f, params, x)
-        return jnp.linalg.eigvalsh(contract(ours, ours))[-1]
+        return eigvalsh(contract(ours, ours))[-1]
     pairs = kernel_pairs(lambda p: f(p, x), params, 1, TOLERANCE, MAX_PRODUCTS)
     return jnp.where(pairs.converged[0], pairs.values[0], jnp.nan)
 

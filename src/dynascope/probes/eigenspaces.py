@@ -18,6 +18,7 @@ from dynascope.core.errors import bad
 from dynascope.core.quantities import Quantity
 from dynascope.core.spec import static_field
 from dynascope.models.base import Network
+from dynascope.numerics.decompositions import eigh
 from dynascope.numerics.eigenpairs import MAX_PRODUCTS, TOLERANCE
 from dynascope.probes.base import Probe, Snapshot, WarmProbe
 from dynascope.probes.curvature import check_effort
@@ -168,7 +169,7 @@ class KernelSplit(Probe):
     def measure(self, snapshot: Snapshot) -> jax.Array:
         """(3,) norm, top and rest."""
         x, y = snapshot.samples
-        values, vectors = jnp.linalg.eigh(TangentKernel().measure(snapshot))
+        values, vectors = eigh(TangentKernel().measure(snapshot))
         there = snapshot.network.apply(snapshot.params, x)
         residual = (there - y.reshape(there.shape)).reshape(-1)
         parts = (vectors.T @ residual) ** 2 / residual.size  # the largest eigenvalue last

@@ -20,6 +20,7 @@ from dynascope.core import quantities
 from dynascope.core.errors import bad
 from dynascope.core.quantities import Quantity
 from dynascope.models.base import Network
+from dynascope.numerics.decompositions import eigvalsh
 from dynascope.probes.base import Probe, Snapshot
 from dynascope.probes.kernels import needs_pairs
 from dynascope.tasks.base import Task
@@ -184,9 +185,9 @@ class AGOPSpectrum(AGOP):
         outputs = jax.eval_shape(f, x).size // len(x)
         if len(x) * outputs < x.size // len(x):
             rows = input_gradients(f, x).reshape(len(x) * outputs, -1)
-            values = jnp.linalg.eigvalsh(rows @ rows.T / len(x))
+            values = eigvalsh(rows @ rows.T / len(x))
         else:
-            values = jnp.linalg.eigvalsh(super().measure(snapshot))
+            values = eigvalsh(super().measure(snapshot))
         values = values[::-1][: self.count]
         return jnp.pad(values, (0, self.count - len(values)))  # the rest is zero
 

@@ -12,6 +12,7 @@ from dynascope.core import quantities
 from dynascope.core.errors import bad
 from dynascope.core.quantities import Quantity
 from dynascope.models.base import Network
+from dynascope.numerics.decompositions import svd
 from dynascope.probes.base import Probe, Snapshot
 from dynascope.tasks.base import Task
 from dynascope.tasks.noisy_labels import NoisyLabels
@@ -49,7 +50,7 @@ class TruncatedLoss(Probe):
 
     def measure(self, snapshot: Snapshot) -> jax.Array:
         """(kept_rank,); one SVD serves all ranks."""
-        u, s, vt = jnp.linalg.svd(snapshot.params["memory"], full_matrices=False)
+        u, s, vt = svd(snapshot.params["memory"])
         order = jnp.arange(len(s))
 
         def at(rank: jax.Array) -> jax.Array:

@@ -16,6 +16,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from dynascope.numerics.decompositions import singular_values, triangle
+
 
 def product_spectrum(left: Any, right: Any) -> jax.Array:
     """Singular values of left right^T, the largest first.
@@ -33,10 +35,7 @@ def product_spectrum(left: Any, right: Any) -> jax.Array:
         [25.0]
     """
     left, right = jnp.asarray(left), jnp.asarray(right)
-    triangles = (jnp.linalg.qr(matrix, mode="r") for matrix in (left, right))
-    first, second = triangles
-    small = first @ second.swapaxes(-1, -2)
-    return jnp.linalg.svd(small, compute_uv=False)
+    return singular_values(triangle(left) @ triangle(right).swapaxes(-1, -2))
 
 
 def difference_spectrum(left: Any, right: Any, left_start: Any, right_start: Any) -> jax.Array:

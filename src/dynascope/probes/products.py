@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from dynascope.core import quantities
 from dynascope.core.quantities import Quantity
 from dynascope.models.base import Network
+from dynascope.numerics.decompositions import singular_values
 from dynascope.probes.base import Probe, Snapshot
 from dynascope.tasks.base import Task
 
@@ -59,4 +60,4 @@ class HeadSpectra(Probe):
         """(2, d)."""
         p = snapshot.params
         both = jnp.stack([p["K"] @ p["Q"].T, p["V"] @ p["O"].T])
-        return jnp.linalg.svd(both, compute_uv=False)
+        return singular_values(both)

@@ -14,6 +14,7 @@ from dynascope.core.quantities import Quantity
 from dynascope.edits.truncation import kept_rank
 from dynascope.models.base import Network
 from dynascope.models.transformer import Transformer, named_weights, with_named_weights
+from dynascope.numerics.decompositions import svd
 from dynascope.probes.base import Probe, Snapshot
 from dynascope.tasks.base import Task
 from dynascope.tasks.recall.base import READOUT, Recall
@@ -82,7 +83,7 @@ def truncations(weight: jax.Array, keeps: tuple[float, ...]) -> jax.Array:
     A head's map has an axis of length one, and is cut as a matrix. `truncate_matrix` is its twin.
     """
     matrix = weight.reshape(-1, weight.shape[-1])
-    u, s, vt = jnp.linalg.svd(matrix, full_matrices=False)
+    u, s, vt = svd(matrix)
     ranks = jnp.asarray([kept_rank(matrix.shape, keep) for keep in keeps])
     kept = jnp.where(jnp.arange(len(s)) < ranks[:, None], s, 0.0)  # (share, rank)
     cut = (u * kept[:, None, :]) @ vt

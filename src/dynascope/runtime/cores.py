@@ -31,9 +31,10 @@ def use_all_cores() -> None:
 def spare_threads() -> None:
     """Ask XLA for two threads a core, unless its threads are there or somebody else has asked.
 
-    With as many threads as cores XLA can stand still: on two, in vision transformers whose loss
-    is worked out on a few pictures; see also `dynascope.engine.program.usable_devices`. NPROC is
-    what XLA takes their number from when jax first computes.
+    A batch of matrices that jaxlib decomposes waits for threads of the pool that it is on
+    (`numerics.decompositions`): where a probe of the user's own does so, more threads are a margin.
+    See also `dynascope.engine.program.usable_devices`. NPROC is what XLA takes their number from
+    when jax first computes.
     """
     bridge = sys.modules.get("jax._src.xla_bridge")
     if bridge is None or not bridge.backends_are_initialized():

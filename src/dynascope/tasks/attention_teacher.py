@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from dynascope.core.errors import bad
+from dynascope.numerics.decompositions import qr
 from dynascope.numerics.draws import normal
 from dynascope.tasks.base import Predict, Task
 
@@ -115,7 +116,7 @@ class LowRankAttentionTeacher(AttentionTeacher):
 
         def product(key: jax.Array, given: tuple[float, ...]) -> jax.Array:
             drawn = normal(key, (2, self.size, len(given)))
-            left, right = jnp.linalg.qr(drawn[0])[0], jnp.linalg.qr(drawn[1])[0]
+            left, right = qr(drawn)[0]
             return (left * jnp.stack([jnp.asarray(s, drawn.dtype) for s in given])) @ right.T
 
         first, second = jax.random.split(key)

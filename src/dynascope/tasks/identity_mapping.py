@@ -24,6 +24,7 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.spec import static_field
+from dynascope.numerics.decompositions import qr
 from dynascope.numerics.draws import normal
 from dynascope.numerics.small_products import FEW, LARGE
 from dynascope.tasks.base import Predict, Task
@@ -205,7 +206,7 @@ class IdentityMapping(Task):
             return None
         # QR of a Gaussian matrix with the signs of R's diagonal taken out is uniform.
         gaussian = normal(jax.random.fold_in(key, 1), (self.input_size, self.input_size))
-        q, r = jnp.linalg.qr(gaussian)
+        q, r = qr(gaussian)
         return q * jnp.sign(jnp.diagonal(r))
 
     def samples(self, key: jax.Array) -> Population | jax.Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynascope.instruments.network.padded import Padded
 from dynascope.models.expansion import first_order
+from dynascope.numerics.decompositions import eigvalsh
 from dynascope.numerics.eigenpairs import starts, top_eigenpairs
 from dynascope.numerics.products import flatten, hessian_product
 from dynascope.probes.kernels import tangent_kernel
@@ -146,7 +147,7 @@ def _train(
         weights, rate = carry
         kernel = tangent_kernel(network.outputs, weights, x)
         # Descent on the linear model is stable below 2 / (largest eigenvalue).
-        rate = jnp.where(i == 0, 1 / jnp.linalg.eigvalsh(kernel)[-1], rate)
+        rate = jnp.where(i == 0, 1 / eigvalsh(kernel)[-1], rate)
         now, slope = jax.value_and_grad(loss)(weights)
         square = sum(jnp.sum(g**2) for g in slope)
         moved = jnp.sqrt(sum(jnp.sum((w - v) ** 2) for w, v in zip(weights, start, strict=True)))
