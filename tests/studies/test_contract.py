@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 import tomllib
@@ -15,10 +16,10 @@ from dynascope.core.errors import UnknownName
 from dynascope.core.plain import fingerprint, from_plain, to_plain
 from dynascope.core.sources import documents
 from dynascope.report.headline import curve_of
-from dynascope.studies import studies
+from dynascope.studies import measures, studies
 from dynascope.studies.comparisons import Bound
 from dynascope.studies.nodes import Computation, Node, RunNode, reach
-from dynascope.studies.study import SCALES
+from dynascope.studies.study import SCALES, first_sentence
 
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
 EXPECTED = tomllib.loads(Path(__file__).with_name("verdicts.toml").read_text(encoding="utf-8"))
@@ -41,6 +42,15 @@ def test_claims_have_words_sources_and_cases(study):
         for source in claim.sources:
             assert source.document is None or documents.get(source.document.handle)
             assert source.document or source.how, claim.id
+
+
+@every
+def test_the_measured_number_is_said_in_words_that_stand_alone(study):
+    """Not by the names of arguments, nor by what `average` or `share` say of any number."""
+    general = {first_sentence(f) for f in vars(measures).values() if inspect.isfunction(f)}
+    for claim in study.claims:
+        assert claim.quantity.endswith("."), claim.id
+        assert "`" not in claim.quantity and claim.quantity not in general, claim.id
 
 
 @every

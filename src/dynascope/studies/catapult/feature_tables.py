@@ -93,7 +93,7 @@ def ordered(table: Table, column: str, rising: bool) -> Measured | Missing:
 
 
 def of_row(table: Table, name: str, column: str) -> Measured | Missing:
-    """A column's mean over seeds in one row."""
+    """Alignment, test loss or catapults of one way of training, mean over seeds."""
     if name not in table.names:
         return Missing(f"{name} is not among the ways of training at this scale")
     return average(getattr(table, column)[table.names.index(name)])

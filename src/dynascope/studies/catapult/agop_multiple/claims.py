@@ -26,7 +26,7 @@ def listed(table: Table, *_: Any) -> str:
 
 
 def gain(table: Table, better: str, than: str, column: str, sign: float) -> Measured | Missing:
-    """How much better one row is than another, mean over the seeds that diverged in neither."""
+    """What one way of training gains on another, mean over the seeds that diverged in neither."""
     if not {better, than} <= set(table.names):
         return Missing(f"rows {better} and {than} are not both here")
     new, old = (table.names.index(name) for name in (better, than))

@@ -152,7 +152,7 @@ study.claim(
 
 
 def power_gap(form: np.ndarray, size: float, power: int) -> Measured:
-    """Largest error of S^power = |x|^2 S^(power - 2), over |x|^2 (`size`)."""
+    """Largest error of an entry of the stated identity for S, over |x|^2."""
     left = np.linalg.matrix_power(form, power)
     right = size * np.linalg.matrix_power(form, power - 2)
     return exact(np.abs(left - right).max() / size)

@@ -41,7 +41,7 @@ def spread(curves: Curves, of: str, where: Any) -> Measured:
 
 
 def grow(curves: Curves, of: str, where: Any, factor: float, axis: int) -> Measured:
-    """Share of seeds in which each value is at least `factor` times the one before.
+    """Share of seeds in which each value is larger than the one before, by the stated factor.
 
     With a factor below 1: at most that many times. A value that diverged has not grown.
     """

@@ -135,9 +135,10 @@ def _chosen_by_others(gains: np.ndarray) -> np.ndarray:
 def gain(
     sweep: Sweep, kinds: tuple[str, ...], edge: float, end: float, part: str, equal: bool
 ) -> Measured | Missing:
-    """What rates from `edge` to `end` gain over smaller ones, for the model that gains least.
+    """Gain of the larger rates over the smaller ones, for the model that gains least.
 
-    At equal training loss; or over all of training, if it has converged.
+    Rates from `edge` to `end` count as larger. At equal training loss; or over all of training,
+    if it has converged.
     """
     below, above = sweep.ratio.max(axis=1) < 1, sweep.ratio.min(axis=1) > 1
     if not (below.any() and above.any()):

@@ -113,7 +113,7 @@ def gap_to_chaos(v: float, angles: tuple[float, ...]) -> Measured:
 
 
 def output_over_kernel(factor: float) -> Measured:
-    """Largest 2 sqrt(c) |g| / lambda along descents from `factor` times the largest output."""
+    """Largest 2 sqrt(c) |g| / lambda along descents, which weights keep at most 1."""
     # On the edge itself the set is invariant, so rounding decides; start a little inside.
     start, v = factor * 0.99 * np.sqrt(1e3) / 2, np.linspace(0.2, 3.8, 19)
     path = QuadraticMap(1.0, 1e3, output=start).trajectory(60, learning_rate=v)

@@ -121,7 +121,7 @@ def delay_gap(delays: list[tuple[float, float]]) -> Measured:
 
 
 def peak_error(peaks: tuple[np.ndarray, np.ndarray]) -> Measured:
-    """Largest relative error of what is said of peaks."""
+    """Largest relative error of a predicted peak of u."""
     said, seen = peaks
     return exact(np.abs(said / seen - 1).max())
 

@@ -25,7 +25,7 @@ BETWEEN = "v from 2 + epsilon to 4 - epsilon"
 
 
 def as_said(diagram: PhaseDiagram, largest: float) -> Measured:
-    """Share of descents outside the margins that do what their v against 2 and `largest` says."""
+    """Share of descents outside the margins whose regime is the one that v(0) says."""
     v, away = diagram.critical, margin(diagram.y)[:, None]
     said = np.where(v < 2, "monotone", np.where(v < largest, "catapult", "diverges"))
     clear = (np.abs(v - 2) > away) & (np.abs(v - 4) > away)

@@ -32,6 +32,7 @@ study.claim(
     holds_on=case("one input at 2.3 on each side: 2 / 5.29",
                   runs.critical_rates["two inputs", True]),
     note="lambda is the sum of squared inputs of one sign, about 320.", partner="critical-values",
+    measures="Critical rate of the larger eigenvalue, mean over twenty starts.",
 )  # fmt: skip
 study.claim(
     "critical-values", "For the mean of squares the critical rate n / lambda is near 0.37.",
@@ -40,6 +41,7 @@ study.claim(
     fails_on=case("2 / lambda, for half the sum", runs.critical_rates["as printed", True]),
     holds_on=case("all inputs at 2.3 or -2.3: 2 / 5.29",
                   runs.critical_rates["one point each", False]),
+    measures="Critical rate of the larger eigenvalue, mean over twenty starts.",
 )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def decompositions(s: Settings, starts: tuple[Start, ...]) -> dict[str, np.ndarr
 
 
 def within(errors: np.ndarray, tolerance: float) -> Measured:
-    """Share of seeds all of whose numbers are at most so large; NaN, after divergence, is not."""
+    """Share of seeds whose error never exceeds the tolerance; NaN, after divergence, does."""
     return share(np.array([np.max(seed) <= tolerance for seed in errors]))
 
 

@@ -129,7 +129,7 @@ def _is_above(rate: float, kernel: float, above: bool) -> bool:
 
 
 def above_critical(sweeps: list[Sweep], step: int, at: tuple, above: bool) -> Measured:
-    """Share of seeds with the rate above (or not above) 2 / lambda at a step, at all of `at`."""
+    """Share of seeds whose rates are all above (or all below) 2 / lambda of their direction."""
     flags = [
         [_is_above(s.start.half(rate), s.kernels[k, rate, step], above) for rate, k in at]
         for s in sweeps

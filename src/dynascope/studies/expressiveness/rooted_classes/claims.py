@@ -19,7 +19,7 @@ from dynascope.studies.nodes import case
 
 
 def mismatches(counts: Classes, table: Table, start: int) -> Measured:
-    """How many printed numbers differ if the first of a row belongs to `start` rounds."""
+    """How many numbers of classes differ from the printed ones."""
     counted = [counts[family][start:] for family in runs.PRINTED]
     return exact(sum(a != b for c, p in zip(counted, table) for a, b in zip(c, p)))
 
@@ -132,4 +132,6 @@ study.claim(
     chen2025("Prop. 2.6, second half"), share, in_all_seeds("printed"),
     on=runs.kept["K + 1 rounds"], fails_on=case("K rounds", runs.kept["K rounds"]),
     holds_on=case("a node and itself", runs.kept["itself"]),
+    measures="Share of random graphs in which nodes alike after so many rounds are alike for "
+    "the powers.",
 )  # fmt: skip

@@ -32,7 +32,7 @@ def digits(count: Count, branchings: tuple[int, ...], depths: range) -> np.ndarr
 def least_surplus(
     count: Count, bound: Count, branchings: tuple[int, ...], depths: range
 ) -> Measured:
-    """Smallest log10 of a count over another."""
+    """Smallest surplus of one count over the other, in powers of ten."""
     return exact((digits(count, branchings, depths) - digits(bound, branchings, depths)).min())
 
 
@@ -135,7 +135,7 @@ study.claim(
 
 
 def ratio(count: Count, other: Count, depth: int) -> Measured:
-    """One count over another, for three children."""
+    """Full trees over classes, for three children."""
     return exact(count(3, depth) / other(3, depth))
 
 

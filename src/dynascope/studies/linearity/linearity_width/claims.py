@@ -27,7 +27,7 @@ half, whole, none = (runs.planted[power] for power in ("-1/2", "-1", "0"))
 def slope(
     family: Family, quantity: str = "norms", place: int = 0, against_m: bool = False
 ) -> Measured:
-    """The power of the width, or of m, with which a quantity grows."""
+    """The power of the width (or of m) with which the norm or distance of the claim grows."""
     return family.slope(quantity, place, against_m).measured
 
 

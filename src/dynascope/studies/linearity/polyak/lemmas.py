@@ -82,7 +82,7 @@ study.claim(
 
 
 def growth(s: Settings, orders: OrderTable, quantity: str) -> Measured:
-    """The power of the width with which a quantity grows."""
+    """The power of the width with which the quantity of the claim grows."""
     return fit_slope(np.array(s.order_widths, float), orders[quantity]).measured
 
 

@@ -28,7 +28,7 @@ Paths = dict[float, np.ndarray]
 
 
 def counted(ratios: Ratios, rates: Rates, what: str) -> Measured:
-    """Share of states of which something is true: "below" 1, or "bounded" as in the proof."""
+    """Share of states whose two-step ratio is below 1, or keeps the bound of its case."""
     total = sum(ratios[rate].states for rate in rates)
     return share(np.arange(total) < sum(getattr(ratios[rate], what) for rate in rates))
 

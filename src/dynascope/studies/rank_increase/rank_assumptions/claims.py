@@ -25,6 +25,7 @@ study.claim(
     boix2023("assumption 4.3"), smallest, at_least(1e-6, "ours"), on=runs.gaps,
     fails_on=case("two heads in a layer, which tie", runs.tied["gaps"]),
     holds_on=case("a diagonal linear network with different targets", runs.linear_gaps),
+    measures="By how much the runner-up is later at a stage, as a share of the time; the least.",
 )  # fmt: skip
 study.claim(
     "strict-minimum",
@@ -33,6 +34,7 @@ study.claim(
     boix2023("assumption 4.4"), smallest, at_least(1e-6, "ours"), on=runs.strictness,
     fails_on=case("two tied heads, of which only the sum is determined", runs.tied["strictness"]),
     holds_on=case("a diagonal linear network", runs.linear_strictness),
+    measures="Smallest c over the plateaus.",
 )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ for _half, (_slug, _words, _place) in enumerate((
 
 
 def first_time_error(followed: Followed, start: float, alpha: float) -> Measured:
-    """Relative error of the first escape time if b begins at `start`: `start` / g, or the rest."""
+    """Relative error of the first escape time that Algorithm 1 predicts from a first b."""
     flow, stages = followed.at(alpha), followed.stages
     pull = SEPARATE  # g at z = 0 on white inputs
     waits = np.where(pull > 0, start, 2 - start) / np.abs(pull)

@@ -11,7 +11,7 @@ from dynascope.theories.recall.count_formulas import LEMMAS
 
 
 def off(ratios: np.ndarray) -> Measured:
-    """How far the ratio furthest from one is away."""
+    """How far the ratio of printed, or closed, to exact value is from one, at worst."""
     return exact(float(np.abs(ratios - 1).max()), 1e-9)
 
 
@@ -31,7 +31,7 @@ def kept(flags: np.ndarray) -> Measured:
 
 
 def slope(values: np.ndarray) -> Measured:
-    """Slope of the logarithm against log N."""
+    """Power of N with which the largest projection grows."""
     return exact(float(np.polyfit(np.log(SIZES), np.log(values), 1)[0]), 1e-9)
 
 
@@ -72,6 +72,7 @@ study.claim(
     fails_on=case("T = N", runs.last_trigger["short"]),
     holds_on=case("T = 200 N", runs.last_trigger["long"]),
     note="The thesis says that it does not change the results.",
+    measures="The change of the mean count of triggers, as a share of it.",
 )  # fmt: skip
 
 TABLE = chen2025("Table C.1, Lemma C.2")
@@ -108,6 +109,7 @@ study.claim(
     TABLE, highest, at_most(0.0, "printed"), on=runs.signs["0.37"],
     fails_on=case("alpha = 0.39", runs.signs["0.39"]),
     holds_on=case("alpha = 0.2", runs.signs["0.2"]),
+    measures="The mean of the entry (j, j), times N^2.",
 )  # fmt: skip
 
 FIRST = chen2025("Lemma C.1")
@@ -208,6 +210,7 @@ study.claim(
     "0.3 and 0.5.",
     ORDER, highest, at_most(1e-8, "printed"), on=P["at the bound"],
     fails_on=case("1.2 times the rate", P["1.2 x"]), holds_on=case("half the rate", P["half"]),
+    measures="How far the noise's logit rises above its fixed point, at most over time and alphas.",
 )  # fmt: skip
 study.claim(
     "no-overshoot-large-noise",
@@ -216,6 +219,7 @@ study.claim(
     ORDER, highest, at_most(1e-8, "printed"), on=P["large alpha"],
     fails_on=case("alpha up to 0.5, 1.2 times the rate", P["1.2 x"]),
     holds_on=case("alpha up to 0.5, half the rate", P["half"]),
+    measures="How far the noise's logit rises above its fixed point, at most over time and alphas.",
 )  # fmt: skip
 study.claim(
     "fixed-point",
@@ -223,6 +227,7 @@ study.claim(
     ORDER, highest, at_most(1e-8, "printed"), on=P["left at the bound"],
     fails_on=case("2.5 times the rate", P["left at 2.5 x"]),
     holds_on=case("half the rate", P["left at half"]),
+    measures="Distance of the noise's logit from the fixed point at the end, at most over alphas.",
 )  # fmt: skip
 for name, matrix, power, right, other in (
     ("feed-forward", "W_F", 0, "N^0", "N^-1"), ("values", "W_V", -1, "N^-1", "N^-3"),
@@ -243,6 +248,8 @@ study.claim(
     fails_on=case("the noise token made frequent: every fifth ordinary token",
                   runs.pulls["noise made frequent"]),
     holds_on=case("T = 4000 alone", runs.pulls["noise, long"]),
+    measures="Expected change of the noise's attention score by the first step, highest "
+    "over settings.",
 )  # fmt: skip
 study.claim(
     "ordinary-attracts-short",
@@ -253,4 +260,5 @@ study.claim(
     fails_on=case("T = 4000, after a step of W_V uphill", runs.pulls["ordinary, uphill"]),
     holds_on=case("T = 4000", runs.pulls["ordinary, long"]),
     note="Terms of size 1 / T need T far above N^2 to be small.",
+    measures="Expected change of ordinary tokens' attention score by the first step.",
 )  # fmt: skip

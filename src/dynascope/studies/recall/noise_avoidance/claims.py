@@ -19,7 +19,7 @@ def lowest(swept: Swept, gap: str) -> Measured:
 
 
 def slope(swept: Swept, gap: str) -> Measured:
-    """Slope of the logarithm of the gap against log N."""
+    """Power of N with which the gap shrinks."""
     values = np.abs(getattr(swept, gap))
     return exact(float(np.polyfit(np.log(swept.sizes), np.log(values), 1)[0]), 1e-9)
 
@@ -30,7 +30,7 @@ def off(swept: Swept, formula: str) -> Measured:
 
 
 def off_one(values: np.ndarray) -> Measured:
-    """How far the value furthest from one is away."""
+    """Largest distance of an entry from its formula, as a share of it."""
     return exact(float(np.abs(values - 1).max()), 1e-13)
 
 
@@ -115,4 +115,5 @@ study.claim(
     THEOREM, off_one, at_most(1e-12, "printed"), on=PHASE["noise row"],
     fails_on=case("the trigger's row, in units of 1 / N^2", PHASE["trigger row"]),
     holds_on=case("planted: nothing", PHASE["one"]),
+    measures="Size of the largest entry of the noise's row of W_V.",
 )  # fmt: skip
