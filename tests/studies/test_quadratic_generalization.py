@@ -18,6 +18,7 @@ from dynascope.dynamics import GradientDescent
 from dynascope.engine.record import Evenly
 from dynascope.runner import sweep
 from dynascope.runner.evaluation import Evaluation
+from dynascope.runner.forecast import without_data
 from dynascope.store import Store
 from dynascope.studies import studies
 from dynascope.studies.catapult.quadratic_generalization import claims as claims_module
@@ -442,3 +443,12 @@ def test_check_36():
     assert linear.trained.tolist() == [True, True, False]
     for kind in ("network", "quadratic"):
         assert best[kind][2] <= 0.98 * best[kind][1], kind
+
+
+def test_a_plan_says_once_for_each_data_set_what_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("DYNASCOPE_DATA", str(tmp_path))
+    lines = without_data(study, study.at("laptop"), Store(tmp_path))
+    assert [line.partition(" is not there")[0] for line in lines] == [
+        f"data set {name}" for name in ("mnist", "fsdd", "cifar10", "ag_news", "svhn")
+    ]
+    assert lines[0].endswith("; left out: mnist: rates; mnist: starts; mnist")

@@ -44,12 +44,15 @@ def forecast(study: Study, settings: Any, store: Store, again: bool = False) -> 
 
 
 def without_data(study: Study, settings: Any, store: Store) -> list[str]:
-    """Runs and computations that would be done if their data set were there, each in a line."""
+    """What would be done if its data set were there: a line for each reason, with the nodes."""
     values = Evaluation(study, settings, store, progress=False)
     wanted = [n for n in study.needed() if isinstance(n, Computation | RunNode) and n.data
               and not (n.only_if and n.only_if(settings))]  # fmt: skip
-    absent = [(node.name, values.absent(node)) for node in wanted]
-    return [f"left out: {name}: {missing.reason}" for name, missing in absent if missing]
+    nodes: dict[str, list[str]] = {}
+    for node in wanted:
+        if missing := values.absent(node):
+            nodes.setdefault(missing.reason, []).append(node.name)
+    return [f"{reason}; left out: {'; '.join(names)}" for reason, names in nodes.items()]
 
 
 def _ready(node: RunNode, values: Evaluation) -> bool:
