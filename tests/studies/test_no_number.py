@@ -19,12 +19,12 @@ from dynascope.studies.catapult.catapult_batch.runs import planted as planted_ba
 from dynascope.studies.catapult.quadratic_general.trends import grow
 from dynascope.studies.catapult.quadratic_map.lemmas import falls_where
 from dynascope.studies.catapult.quadratic_multi.equations import within
-from dynascope.studies.comparisons import at_most
-from dynascope.studies.measures import exact, farthest, worst
+from dynascope.studies.comparisons import at_least, at_most
+from dynascope.studies.extremes import largest
+from dynascope.studies.measures import exact, farthest, median, share
 from dynascope.studies.oscillation.matrix_factorization import claims as factorization
 from dynascope.studies.oscillation.matrix_factorization.runs import Trace, _trace
 from dynascope.studies.oscillation.single_neuron import stages
-from dynascope.studies.swing_by.events import largest
 
 NAN = float("nan")
 # Counts and words, which are never NaN; numbers too large for numpy.
@@ -33,9 +33,13 @@ COUNTED = {"ratio_to_lemma", "values_in_a_class", "most_told", "first_chaotic", 
 
 @pytest.mark.parametrize("order", [(0.1, NAN), (NAN, 0.1)])
 def test_the_worst_of_several_is_the_one_that_is_no_number(order):
-    assert np.isnan(worst([exact(v) for v in order], lambda m: m.high or 0.0).value)
     assert np.isnan(farthest(order, 0.0))
     assert at_most(1.0, "ours").verdict(largest(exact(v) for v in order)) == "undecided"
+
+
+def test_a_median_or_share_with_one_that_is_no_number_decides_nothing():
+    assert at_least(0.5, "ours").verdict(median([*range(1, 10), NAN])) == "undecided"
+    assert at_least(0.5, "ours").verdict(share([1.0] * 20 + [NAN])) == "undecided"
 
 
 def test_no_claim_takes_pythons_maximum_of_numbers():
@@ -79,9 +83,9 @@ def test_descents_that_escape_are_neither_balanced_nor_still():
     start = np.full((1, 2, 2), 5.0)
     traces = {1.1: _trace(1.1, start, 2 * start, 40)}
     assert isinstance(traces[1.1], Trace) and np.isnan(traces[1.1].tops).all()
-    for share in (factorization.equal_tops(traces, (1.1,)), factorization.aligned(traces, (1.1,)),
+    for found in (factorization.equal_tops(traces, (1.1,)), factorization.aligned(traces, (1.1,)),
                   factorization.with_period(traces, (1.1,), 1)):  # fmt: skip
-        assert share.value == 0
+        assert found.value == 0
 
 
 def test_a_stage_without_steps_has_no_growth_and_nan_is_below_no_bound():

@@ -10,7 +10,7 @@ from dynascope.core.records import Measured
 from dynascope.models import TiedLinear
 from dynascope.studies.measures import share
 from dynascope.studies.nodes import Missing
-from dynascope.studies.swing_by.events import distance, first_share, largest
+from dynascope.studies.swing_by.events import first_share
 from dynascope.studies.swing_by.swing_by_width import claims as width
 from dynascope.studies.swing_by.swing_by_width.runs import gaussian
 from dynascope.tasks import IdentityMapping
@@ -72,15 +72,6 @@ def test_a_share_off_the_law_is_its_gap():
     shares[gaussian(4)] = share(first_share(400, 0.35))
     found = width.gap_to_law(shares, odds)
     assert abs(found.value - 0.1) < 1e-12 and 0.04 < found.low < 0.06 and 0.14 < found.high < 0.16
-
-
-def test_the_largest_of_several_needs_more_for_its_low_end():
-    """Nine of ten true gaps of 0 would else be above 0.05 too often: 2.5 % for each of them."""
-    rng, decided = np.random.default_rng(0), 0
-    for _ in range(1000):
-        draws = [share(rng.random(200) < 0.3) for _ in range(5)]
-        decided += largest(distance(m, 0.3) for m in draws).low > 0
-    assert decided <= 70  # 5 %, and three deviations
 
 
 def test_a_start_that_the_settings_leave_out_is_missing():

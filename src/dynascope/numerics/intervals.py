@@ -91,7 +91,7 @@ def of_difference(values: Interval, first: Interval, second: Interval) -> Interv
 
 
 def of_median(values: np.ndarray) -> Interval | None:
-    """Of the median of independent draws, by order statistics; needs six of them.
+    """Of the median of independent draws, by order statistics; needs six of them, all numbers.
 
     Example:
         >>> of_median(np.arange(6.0)), of_median(np.arange(5.0))
@@ -101,7 +101,7 @@ def of_median(values: np.ndarray) -> Interval | None:
     n = len(ordered)
     # The k smallest may be left out if fewer than k of n fair coins fall heads in a TAIL of cases.
     left_out = np.flatnonzero(special.bdtr(np.arange(n), n, 0.5) <= TAIL)
-    if not len(left_out):
+    if not len(left_out) or np.isnan(ordered).any():
         return None
     k = int(left_out[-1])
     return float(ordered[k]), float(ordered[n - 1 - k])

@@ -44,8 +44,10 @@ class Bound:
             'undecided'
         """
         value, low, high = measured.value, measured.low, measured.high
-        if value is None or low is None or high is None or math.isnan(low + high):
+        if value is None or low is None or high is None or math.isnan(value + low + high):
             return "undecided"
+        if self.every and measured.kind != "share":
+            raise TypeError("a statement about all seeds is put to the share of seeds that keep it")
         if self.every:  # one seed refutes; those seen are said to be all only if they say enough
             return "fails" if value < 1 else "holds" if low >= MOST else "undecided"
         if (self.low is not None and high < self.low) or (
@@ -82,7 +84,7 @@ def in_all_seeds(origin: Origin) -> Bound:
     of them (six) to say at 95 % that most seeds keep it; the interval says how many.
 
     Example:
-        >>> [in_all_seeds("printed").verdict(Measured(1.0, 0.0, n, 0.025 ** (1 / n), 1.0))
+        >>> [in_all_seeds("printed").verdict(Measured(1.0, 0.0, n, 0.025 ** (1 / n), 1.0, "share"))
         ...  for n in (5, 6)]
         ['undecided', 'holds']
     """

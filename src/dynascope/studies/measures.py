@@ -8,8 +8,6 @@ share of seeds, or as a statement about all seeds (`comparisons.in_all_seeds`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -36,6 +34,9 @@ def exact(value: float, error: float = 0.0) -> Measured:
 
 def average(values: ArrayLike) -> Measured:
     """Mean over seeds, with Student's interval; one seed has none.
+
+    Of numbers without gaps. Seeds that all agree have no spread, so what can only take a few
+    values goes elsewhere: shares of events to `average_share`, yes or no to `share`.
 
     Example:
         >>> found = average(np.array([1.0, 2.0, 3.0]))
@@ -84,8 +85,8 @@ def share(flags: ArrayLike) -> Measured:
         >>> found.value, round(found.low, 3), round(found.high, 3)
         (0.5, 0.068, 0.932)
     """
-    flags = np.asarray(flags, bool).ravel()
-    if not len(flags):
+    flags = np.asarray(flags).ravel()
+    if not len(flags) or not np.isin(flags, (0, 1)).all():  # NaN is neither yes nor no
         return Measured(None, None, 0)
     p, n = float(flags.mean()), len(flags)
     return _measured(p, (p * (1 - p)) ** 0.5, n, intervals.of_share(int(flags.sum()), n), "share")
@@ -126,21 +127,6 @@ def minus(a: Measured, b: Measured) -> Measured:
     interval = intervals.of_difference((a.value, b.value), ends[:2], ends[2:])  # type: ignore[arg-type]
     kind: Kind = "exact" if a.kind == b.kind == "exact" else "mean"
     return _measured(a.value - b.value, spread, n, interval, kind)
-
-
-def worst(found: Sequence[Measured], badness: Callable[[Measured], float]) -> Measured:
-    """The measurement with the largest badness; one that is no number comes before all others.
-
-    Python's own `max` and `min` pass over NaN, so that what was not measured would count as good.
-
-    Example:
-        >>> found = [exact(0.1), exact(np.nan), exact(0.3)]
-        >>> worst(found, lambda m: m.high).value, worst(found[::2], lambda m: m.high).value
-        (nan, 0.3)
-    """
-    whole = [None not in (m.value, m.low, m.high) for m in found]
-    scores = [badness(m) if known else np.nan for m, known in zip(found, whole, strict=True)]
-    return found[int(np.argmax(scores))]  # NaN is the largest to argmax
 
 
 def farthest(values: ArrayLike, point: float) -> float:

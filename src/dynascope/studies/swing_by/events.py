@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from dynascope.core.records import Measured
 from dynascope.core.run import Run
-from dynascope.numerics import intervals
 from dynascope.probes import bump
 from dynascope.studies.measures import exact, minus, share
 from dynascope.theories import SymmetricTwoLayer
@@ -81,56 +77,6 @@ def first_share(n: int, share: float) -> np.ndarray:
         [True, True, False, False]
     """
     return np.arange(n) < round(share * n)
-
-
-def distance(measured: Measured, point: float = 0.0) -> Measured:
-    """How far a measurement is from a known number, with the interval that follows.
-
-    Example:
-        >>> found = distance(Measured(0.4, None, 9, 0.25, 0.75), 0.5)
-        >>> round(found.value, 2), found.low, found.high
-        (0.1, 0.0, 0.25)
-    """
-    if measured.value is None or measured.low is None or measured.high is None:
-        return measured
-    ends = abs(measured.low - point), abs(measured.high - point)
-    low = 0.0 if measured.low <= point <= measured.high else min(ends)
-    return replace(
-        measured, value=abs(measured.value - point), low=low, high=max(ends), kind="mean"
-    )
-
-
-def largest(found: Iterable[Measured]) -> Measured:
-    """The largest of some measurements, with an interval for the largest true value.
-
-    All of them lie below the high end with the certainty of one. That some one lies above
-    the low end is said of the best of k, so each interval's lower half is widened as
-    Bonferroni asks, by the ratio of two normal quantiles.
-
-    Example:
-        >>> found = largest([Measured(1.0, None, 9, 0.9, 1.1), Measured(0.5, None, 9, 0.0, 2.0)])
-        >>> found.value, round(found.low, 3), found.high
-        (1.0, 0.886, 2.0)
-    """
-    all_ = list(found)
-    ends = [v for m in all_ for v in (m.value, m.low, m.high)]
-    if not all_ or None in ends or np.isnan(np.array(ends, float)).any():
-        return Measured(None, None, 0)
-    wider = float(ndtri(1 - intervals.TAIL / len(all_)) / ndtri(1 - intervals.TAIL))
-    lows = [m.value - wider * (m.value - m.low) for m in all_]  # type: ignore[operator]
-    most = max(all_, key=lambda m: m.value or 0.0)
-    return replace(most, low=max(lows), high=max(m.high or 0.0 for m in all_))
-
-
-def smallest(found: Iterable[Measured]) -> Measured:
-    """The smallest of some measurements; see `largest`."""
-    return _negative(largest(map(_negative, found)))
-
-
-def _negative(m: Measured) -> Measured:
-    if m.value is None or m.low is None or m.high is None:
-        return m
-    return replace(m, value=-m.value, low=-m.high, high=-m.low)
 
 
 class Shown(NamedTuple):

@@ -22,7 +22,8 @@ from dynascope.studies.catapult.quadratic_generalization.settings import (
 from dynascope.studies.catapult.quadratic_generalization.starts import Curve
 from dynascope.studies.catapult.quadratic_generalization.sweeps import Sweep
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
-from dynascope.studies.measures import average, share, worst
+from dynascope.studies.extremes import largest, smallest
+from dynascope.studies.measures import average, share
 from dynascope.studies.nodes import Missing, case
 
 EDGE = 0.05  # rates so near to critical take longer than a run to show what they do
@@ -55,11 +56,7 @@ def difference(found: Found, change: str) -> Measured | Missing:
     if change not in (parts(name)[1] for name in found):
         return Missing("no panel of this kind is among the panels")
     differences = _differences(found, change)
-    return (
-        worst(list(differences.values()), lambda gap: gap.value or 0.0)
-        if differences
-        else Missing(NO_COMMON_RATES)
-    )
+    return largest(differences.values()) if differences else Missing(NO_COMMON_RATES)
 
 
 def _listed(found: Found, change: str) -> str:
@@ -156,7 +153,7 @@ def gain(
             return Missing(NOT_CONVERGED)
         rows = [_gains(before, _at(curve, np.array([i])), part, equal) for i in chosen]
         found.append(average(_chosen_by_others(np.array(rows))))
-    return worst(found, lambda gap: -(gap.value or 0.0))
+    return smallest(found)
 
 
 def table(sweep: Sweep, *_: Any) -> str:

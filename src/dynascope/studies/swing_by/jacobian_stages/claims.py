@@ -8,9 +8,9 @@ from dynascope.core.run import Run
 from dynascope.core.sources import derived, yang2024, yang2025
 from dynascope.probes.entries import entry_kinds, minor_group
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
+from dynascope.studies.extremes import largest
 from dynascope.studies.measures import exact, median, share
 from dynascope.studies.nodes import Missing, case
-from dynascope.studies.swing_by.events import largest
 from dynascope.studies.swing_by.jacobian_stages import learning_times, peaks, random_starts, runs
 from dynascope.studies.swing_by.jacobian_stages.learning_times import Errors
 from dynascope.studies.swing_by.jacobian_stages.peaks import Peak

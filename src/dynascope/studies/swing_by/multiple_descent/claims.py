@@ -8,7 +8,8 @@ from dynascope.core.run import Run
 from dynascope.core.sources import yang2025
 from dynascope.probes.curves import Descents, descents
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds, near
-from dynascope.studies.measures import exact, share, worst
+from dynascope.studies.extremes import largest
+from dynascope.studies.measures import exact, share
 from dynascope.studies.nodes import SETTINGS, Missing, case
 from dynascope.studies.swing_by.events import SMALL_RISE, theory_gap
 from dynascope.studies.swing_by.multiple_descent import runs
@@ -53,7 +54,7 @@ for word, number, times, figure in (("triple", "three", 3, "8"), ("quadruple", "
 def worst_gap(references: dict[str, Run], theory: dict[str, xr.Dataset]) -> Measured:
     """Gap of the starts' test losses to the flow at the worst of them, over the first loss."""
     gaps = [theory_gap(run, theory[name]) for name, run in references.items()]
-    return worst(gaps, lambda gap: gap.value or 0.0)
+    return largest(gaps)
 
 
 study.claim(

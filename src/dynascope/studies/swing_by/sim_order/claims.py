@@ -6,9 +6,9 @@ from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.core.sources import yang2025
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds, near
+from dynascope.studies.extremes import distance, largest, smallest
 from dynascope.studies.measures import average, exact, share
 from dynascope.studies.nodes import case
-from dynascope.studies.swing_by.events import distance, largest, smallest
 from dynascope.studies.swing_by.sim_order import runs
 from dynascope.studies.swing_by.sim_order.paths import half_way, winding
 from dynascope.studies.swing_by.sim_order.runs import GRID_SCALES, Reading, study

@@ -12,9 +12,9 @@ from dynascope.core.sources import derived, yang2025
 from dynascope.models import TiedLinear
 from dynascope.probes import bump
 from dynascope.studies.comparisons import at_least, at_most, between, near
+from dynascope.studies.extremes import distance, largest, smallest
 from dynascope.studies.measures import average, exact, minus
 from dynascope.studies.nodes import Missing, case
-from dynascope.studies.swing_by.events import distance, largest, smallest
 from dynascope.studies.swing_by.starts import signal
 from dynascope.studies.swing_by.swing_by_width import runs
 from dynascope.studies.swing_by.swing_by_width.runs import CORRELATIONS, SIZES, gaussian, study
