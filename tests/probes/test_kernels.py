@@ -41,7 +41,7 @@ def test_the_kernel_is_the_product_of_jacobians_whole_in_blocks_and_matrix_free(
             <= 1e-12
         )
         monkeypatch.setattr(kernels, "BLOCK_BYTES", 1)
-        assert kernels.plan_kernel(f, params, x).block == 1
+        assert kernels.kernel_size(f, params, x).block == 1
         assert apart(probes.tangent_kernel(f, params, x), dense) <= 1e-12
         top = probes.tangent_kernel_top(f, params, x, 2, tolerance=1e-8)
         assert np.allclose([pair.value for pair in top], values[::-1][:2], rtol=1e-12)
@@ -54,7 +54,7 @@ def test_blocks_that_do_not_divide_the_samples(monkeypatch):
         whole = probes.tangent_kernel(f, params, x)
         size = 8 * kernels.numbers_per_sample(f, params, x)
         monkeypatch.setattr(kernels, "BLOCK_BYTES", 2 * size)
-        assert kernels.plan_kernel(f, params, x).block == 2  # of 5
+        assert kernels.kernel_size(f, params, x).block == 2  # of 5
         assert apart(probes.tangent_kernel(f, params, x), whole) <= 1e-14
         cross = probes.tangent_kernel(f, params, x, x[:3])
         assert apart(cross, whole[:, :6]) <= 1e-14
@@ -83,7 +83,7 @@ def test_which_weights_are_contracted_layer_by_layer():
 
 def test_memory_is_predicted_and_a_kernel_that_does_not_fit_is_refused():
     f, params, x, _ = fully_connected(draws(0))
-    plan = kernels.plan_kernel(f, params, x)
+    plan = kernels.kernel_size(f, params, x)
     assert plan.bytes >= 4 * 10 * 10 + 2 * 4 * 5 * kernels.numbers_per_sample(f, params, x)
     with pytest.raises(BadInput, match=r"10 x 10 would take about .* GB.*tangent_kernel_top"):
         probes.tangent_kernel(f, params, x, memory=1e-9)

@@ -63,7 +63,7 @@ def chart_of(name: str) -> Chart:
 
 
 def colour(name: str) -> str:
-    return COLOURS.get(name) or style.looks(chart_of(name))[0][0].colour
+    return COLOURS.get(name) or style.mark_styles(chart_of(name))[0][0].colour
 
 
 @pytest.fixture(scope="module")

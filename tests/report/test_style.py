@@ -43,19 +43,19 @@ def panel(*roles_and_groups):
     return Panel(tuple(Line([0], [0], role=r, group=g) for r, g in roles_and_groups))
 
 
-def looks(*panels):
-    return style.looks(Chart("c", "t", "x", panels))
+def mark_styles(*panels):
+    return style.mark_styles(Chart("c", "t", "x", panels))
 
 
 def test_theory_is_dashed_dark_and_over_its_measurement():
-    measured, theory = looks(panel(("measured", 0), ("theory", 0)))[0]
+    measured, theory = mark_styles(panel(("measured", 0), ("theory", 0)))[0]
     assert (measured.dash, theory.dash) == ("solid", "dashed")
     assert theory.order > measured.order and theory.width < measured.width
     assert contrast(theory.colour, style.PAPER) > 1.8 * contrast(measured.colour, style.PAPER)
 
 
 def test_every_role_has_its_look():
-    measured, theory, control, reference = looks(
+    measured, theory, control, reference = mark_styles(
         panel(("measured", None), ("theory", None), ("control", None), ("reference", None))
     )[0]
     assert measured.colour == style.PALETTE[0] and theory.colour == style.INK
@@ -64,7 +64,7 @@ def test_every_role_has_its_look():
 
 
 def test_a_group_keeps_its_colour_in_every_panel():
-    one, two = looks(
+    one, two = mark_styles(
         panel(("measured", 7), ("measured", 2)),
         panel(*[("measured", None)] * 9, ("measured", 7)),
     )
@@ -73,13 +73,13 @@ def test_a_group_keeps_its_colour_in_every_panel():
 
 
 def test_marks_without_a_group_take_colours_that_are_free():
-    row = looks(panel(("measured", None), ("measured", 0), ("measured", None)))[0]
+    row = mark_styles(panel(("measured", None), ("measured", 0), ("measured", None)))[0]
     assert len({look.colour for look in row}) == 3
 
 
 def test_many_lines_of_one_group_become_a_thin_bundle():
-    few = looks(panel(*[("measured", 0)] * (style.MANY - 1)))[0]
-    many = looks(panel(*[("measured", 0)] * style.MANY))[0]
+    few = mark_styles(panel(*[("measured", 0)] * (style.MANY - 1)))[0]
+    many = mark_styles(panel(*[("measured", 0)] * style.MANY))[0]
     assert many[0].width < few[0].width
 
 
@@ -96,7 +96,7 @@ def test_theory_stays_lighter_than_its_measurement_at_night():
         "c", "t", "x", (panel(*[(r, g) for g in range(6) for r in ("measured", "theory")]),)
     )
     night = style.for_dark(style.PAPER)
-    row = [contrast(style.for_dark(look.colour), night) for look in style.looks(chart)[0]]
+    row = [contrast(style.for_dark(look.colour), night) for look in style.mark_styles(chart)[0]]
     assert all(theory > measured for measured, theory in zip(row[::2], row[1::2]))
 
 

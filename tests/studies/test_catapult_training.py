@@ -18,7 +18,7 @@ from dynascope.studies.catapult.catapult_batch.runs import on_sphere as sphere
 from dynascope.studies.catapult.catapult_batch.runs import planted as planted_batches
 from dynascope.studies.catapult.catapult_multiple.claims import diverges, gains, lower_each_time
 from dynascope.studies.catapult.catapult_multiple.runs import FCN
-from dynascope.studies.catapult.panels import Panel, mean_rate
+from dynascope.studies.catapult.trials import Trial, mean_rate
 from dynascope.studies.study import studies
 from dynascope.tasks import ArraySamples
 
@@ -108,7 +108,7 @@ def like_pictures():
 def descent(factors, starts, steps, seeds=1):
     """Five layers of 512 at multiples of the mean critical rate; also that rate."""
     task, model = like_pictures(), MLP(5, 512, parameterization="ntk")
-    critical = mean_rate(Panel(task, model, 1.0), seeds)
+    critical = mean_rate(Trial(task, model, 1.0), seeds)
     rule = GradientDescent(Piecewise(tuple(f * critical for f in factors), starts))
     probes = [Loss(), KernelSplit(5)]
     run = simulate(task, model, rule, steps=steps, probes=probes, seeds=seeds, progress=False)

@@ -13,7 +13,7 @@ from dynascope.watching.live import LiveLine
 from dynascope.watching.planted.__main__ import drawn, told
 from dynascope.watching.planted.families import FAMILIES
 from dynascope.watching.planted.maps import quadratic
-from dynascope.watching.planted.networks import Data, Plan, Weights, hessian, kernel, runs
+from dynascope.watching.planted.networks import Data, Recipe, Weights, hessian, kernel, runs
 
 
 def kinds(record) -> list[str]:
@@ -71,7 +71,7 @@ def test_a_ratio_that_never_moved_or_is_far_is_no_edge(ratio):
 def test_networks_by_hand_have_the_derivatives_that_differences_have():
     """The dense Hessian and kernel that judge the rules, from central differences of the loss."""
     rng = np.random.default_rng(0)
-    plan = Plan(width=3, outputs=2, samples=5, scale=2.0)
+    recipe = Recipe(width=3, outputs=2, samples=5, scale=2.0)
     data = Data(rng.standard_normal((1, 5, 4)), rng.standard_normal((1, 5, 2)))
     v, h = rng.standard_normal(18), 1e-4
 
@@ -88,14 +88,14 @@ def test_networks_by_hand_have_the_derivatives_that_differences_have():
         for e in axes
     ]) / (4 * h * h)  # fmt: skip
     w = Weights(v[:12].reshape(1, 4, 3), v[12:].reshape(1, 3, 2))
-    assert hessian(plan, w, data)[0] == pytest.approx(want, abs=1e-5)
-    assert kernel(plan, w, data)[0] == pytest.approx(jacobian @ jacobian.T, abs=1e-5)
+    assert hessian(recipe, w, data)[0] == pytest.approx(want, abs=1e-5)
+    assert kernel(recipe, w, data)[0] == pytest.approx(jacobian @ jacobian.T, abs=1e-5)
 
 
 def test_a_seed_is_the_same_run_whoever_else_is_drawn():
-    plan = Plan(steps=20, every=5)
-    alone = runs(plan, [5], np.array([0.3]))[0]
-    among = runs(plan, [4, 5], np.array([0.3, 0.3]))[1]
+    recipe = Recipe(steps=20, every=5)
+    alone = runs(recipe, [5], np.array([0.3]))[0]
+    among = runs(recipe, [4, 5], np.array([0.3, 0.3]))[1]
     assert alone["loss"].values == pytest.approx(among["loss"].values)
 
 

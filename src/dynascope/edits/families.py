@@ -1,10 +1,10 @@
 """The one table of weight names: which tensor of a checkpoint holds which matrix of which layer.
 
 Matrices have the same names in every family: `q`, `k`, `v`, `o` of attention, `mlp_in`,
-`mlp_gate` and `mlp_out` of the feed-forward part. A `Place` says where one lies: the tensor's name
-within its layer, whether it is stored as (inputs, outputs) or the other way round, and how several
-matrices are packed into one tensor. `around` has what is no matrix of a layer: norms, the table of
-words, the output. Offsets of a matrix lie beside it, packed alike.
+`mlp_gate` and `mlp_out` of the feed-forward part. A `Location` says where one lies: the tensor's
+name within its layer, whether it is stored as (inputs, outputs) or the other way round, and how
+several matrices are packed into one tensor. `around` has what is no matrix of a layer: norms, the
+table of words, the output. Offsets of a matrix lie beside it, packed alike.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MATRICES = ("q", "k", "v", "o", "mlp_in", "mlp_gate", "mlp_out")
 Packed = Literal["alone", "thirds", "by_head", "in_turn", "halves", "split"]
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a matrix lies: tensor, orientation, packing.
 
     "thirds": queries, keys and values side by side in the outputs. "by_head": the outputs go
@@ -34,18 +34,18 @@ class Family(NamedTuple):
     """Models that share a naming: the layer's name with {} for its number, and the places."""
 
     layer: str
-    places: dict[str, Place]
+    places: dict[str, Location]
     note: str = ""
     around: dict[str, str] = {}  # noqa: RUF012  norms within a layer; "tokens", "last_norm",
     # "positions" behind the prefix; "output" without it
 
 
-def _three(tensor: str, packed: Packed, **options: Any) -> dict[str, Place]:
-    return {n: Place(tensor, packed=packed, piece=i, **options) for i, n in enumerate("qkv")}
+def _three(tensor: str, packed: Packed, **options: Any) -> dict[str, Location]:
+    return {n: Location(tensor, packed=packed, piece=i, **options) for i, n in enumerate("qkv")}
 
 
-def _own(**tensors: str) -> dict[str, Place]:
-    return {name: Place(f"{tensor}.weight") for name, tensor in tensors.items()}
+def _own(**tensors: str) -> dict[str, Location]:
+    return {name: Location(f"{tensor}.weight") for name, tensor in tensors.items()}
 
 
 ROTARY = "rotary positions: the product of queries and keys is the one at distance zero"
@@ -56,9 +56,9 @@ LLAMA = {
 FAMILIES: dict[str, Family] = {
     "gpt2": Family("h.{}.", {
         **_three("attn.c_attn.weight", "thirds", stored="in_out"),
-        "o": Place("attn.c_proj.weight", "in_out"),
-        "mlp_in": Place("mlp.c_fc.weight", "in_out"),
-        "mlp_out": Place("mlp.c_proj.weight", "in_out"),
+        "o": Location("attn.c_proj.weight", "in_out"),
+        "mlp_in": Location("mlp.c_fc.weight", "in_out"),
+        "mlp_out": Location("mlp.c_proj.weight", "in_out"),
     }, "", {
         "attention_norm": "ln_1", "feed_forward_norm": "ln_2", "last_norm": "ln_f",
         "tokens": "wte.weight", "positions": "wpe.weight", "output": "lm_head.weight",
@@ -77,8 +77,8 @@ FAMILIES: dict[str, Family] = {
     "phi3": Family("layers.{}.", {
         **_three("self_attn.qkv_proj.weight", "in_turn"),
         **_own(o="self_attn.o_proj", mlp_out="mlp.down_proj"),
-        "mlp_gate": Place("mlp.gate_up_proj.weight", packed="halves", piece=0),
-        "mlp_in": Place("mlp.gate_up_proj.weight", packed="halves", piece=1),
+        "mlp_gate": Location("mlp.gate_up_proj.weight", packed="halves", piece=0),
+        "mlp_in": Location("mlp.gate_up_proj.weight", packed="halves", piece=1),
     }, ROTARY, LLAMA),
     "vit": Family("encoder.layer.{}.", _own(
         q="attention.attention.query", k="attention.attention.key", v="attention.attention.value",
@@ -93,10 +93,10 @@ FAMILIES: dict[str, Family] = {
         **_own(o="attn.proj", mlp_in="mlp.fc1", mlp_out="mlp.fc2"),
     }),
     "dynascope": Family("blocks.{}.", {
-        **{n[0]: Place(f"attention.{n}", "in_out", "split") for n in ("query", "key", "value")},
-        "o": Place("attention.output", "in_out", "split"),
-        "mlp_in": Place("feed_forward.in", "in_out"),
-        "mlp_gate": Place("feed_forward.gate", "in_out"),
-        "mlp_out": Place("feed_forward.out", "in_out"),
+        **{n[0]: Location(f"attention.{n}", "in_out", "split") for n in ("query", "key", "value")},
+        "o": Location("attention.output", "in_out", "split"),
+        "mlp_in": Location("feed_forward.in", "in_out"),
+        "mlp_gate": Location("feed_forward.gate", "in_out"),
+        "mlp_out": Location("feed_forward.out", "in_out"),
     }),
 }  # fmt: skip

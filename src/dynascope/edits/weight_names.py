@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dynascope.core.errors import BadInput, UnknownName, bad, unknown
-from dynascope.edits.families import FAMILIES, Place
+from dynascope.edits.families import FAMILIES, Location
 from dynascope.models.transformer.heads import HeadMaps
 
 
@@ -98,7 +98,7 @@ class Layout:
             return f"{self.prefix}{family.layer.format(layer)}{inside}"
         return inside if stem == "output" else f"{self.prefix}{inside}"
 
-    def _columns(self, place: Place, outputs: int) -> np.ndarray | slice:
+    def _columns(self, place: Location, outputs: int) -> np.ndarray | slice:
         """Which outputs of a packed tensor belong to a matrix."""
         if place.packed == "alone":
             return slice(None)

@@ -14,7 +14,7 @@ from dynascope.dynamics.base import Dynamics, State
 from dynascope.dynamics.following import Following
 from dynascope.engine.stopping import NO_MORE
 
-Look = Callable[[State, dict[str, Any]], tuple[dict[str, jax.Array], dict[str, Any]]]
+Measure = Callable[[State, dict[str, Any]], tuple[dict[str, jax.Array], dict[str, Any]]]
 
 
 class Rate(NamedTuple):
@@ -54,11 +54,13 @@ def followed(dynamics: Dynamics) -> Following | None:
     return rate if isinstance(rate, Following) else None
 
 
-def first_rate(follow: Following | None, look: Look, state: State, probes: dict) -> Rate | None:
+def first_rate(
+    follow: Following | None, measure: Measure, state: State, probes: dict
+) -> Rate | None:
     """The rate of the first step; None where none is followed."""
     if follow is None:
         return None
-    seen, probes = look(state, probes)
+    seen, probes = measure(state, probes)
     rate, memory = follow.rate(seen, None, follow.begin())
     nothing = jnp.zeros_like(rate)
     return Rate(rate, nothing, nothing, jnp.asarray(0, jnp.int32), probes, memory)
@@ -70,7 +72,7 @@ def at_rate(dynamics: Dynamics, rate: Rate | None) -> Dynamics:
 
 
 def next_rate(
-    follow: Following | None, look: Look, state: State, rate: Rate | None,
+    follow: Following | None, measure: Measure, state: State, rate: Rate | None,
     start: jax.Array, step: jax.Array, until: jax.Array | None,
 ) -> Rate | None:  # fmt: skip
     """The rate at a step: measured anew where it is time to. A stopped lane's time stands still."""
@@ -82,7 +84,7 @@ def next_rate(
 
     def again(now: Rate) -> Rate:
         now = now.summed()
-        seen, probes = look(state, now.probes)
+        seen, probes = measure(state, now.probes)
         value, memory = follow.rate(seen, now.rate, now.memory)
         return now._replace(rate=value, probes=probes, memory=memory)
 

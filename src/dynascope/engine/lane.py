@@ -70,7 +70,7 @@ def _prepare(
     follow = followed(spec.dynamics)
     own = {name: memory[name] for name in follow.follows} if follow else {}
     start = State(params, (), jnp.asarray(NEVER, jnp.int32))
-    rate = first_rate(follow, Trained(spec, network, dtype, data).look, start, own)
+    rate = first_rate(follow, Trained(spec, network, dtype, data).measure, start, own)
     goal = objective(spec, network, dtype, data, seed)
     state = at_rate(spec.dynamics, rate).begin(params, goal)
     best = none_yet(spec.best, params, dtype)
@@ -81,7 +81,7 @@ def _prepare(
 def _measure(setup: Setup, dtype: str, values: Values, lane: Lane, shared: Data | None) -> dict:
     """What a row of measurements holds."""
     spec, network = network_of(setup, dtype, values)
-    seen, _ = Trained(spec, network, dtype, data_of(lane, shared)).look(lane.state, lane.memory)
+    seen, _ = Trained(spec, network, dtype, data_of(lane, shared)).measure(lane.state, lane.memory)
     return seen | (lane.rate.rows if lane.rate else {})
 
 

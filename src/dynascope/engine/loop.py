@@ -36,7 +36,7 @@ class Call(NamedTuple):
     times: jax.Array  # (rows + 2,) of a flow: before the first of them, then theirs
 
 
-class Place(NamedTuple):
+class Reached(NamedTuple):
     """How far a call has come."""
 
     step: jax.Array
@@ -72,15 +72,15 @@ def advance(
     own = lane.state.diverged * 0
     buffer = jax.tree.map(lambda s: jnp.full((rows, *s.shape), own.astype(s.dtype)), shapes)
 
-    def unfinished(place: Place) -> jax.Array:
+    def unfinished(place: Reached) -> jax.Array:
         return (place.step < stop) | (record_steps[place.row] <= stop)
 
-    begin = Place(start, jnp.asarray(0, jnp.int32), lane._replace(data=None), buffer)
+    begin = Reached(start, jnp.asarray(0, jnp.int32), lane._replace(data=None), buffer)
     end = lax.while_loop(unfinished, partial(_cell, call), begin)
     return end.lane, end.buffer
 
 
-def _cell(call: Call, place: Place) -> Place:
+def _cell(call: Call, place: Reached) -> Reached:
     """Move to the next step that is measured, or at which the rate changes, or to the last."""
     trained, goal, stop, record_steps, times = call
     step, row, lane, buffer = place
@@ -99,14 +99,14 @@ def _cell(call: Call, place: Place) -> Place:
     )  # fmt: skip
     lane = lane._replace(memory=lane.memory | state.seen)
     state = state._replace(seen=())
-    rate = next_rate(follow, trained.look, state, lane.rate, step, target, until)
+    rate = next_rate(follow, trained.measure, state, lane.rate, step, target, until)
     reached = target == record_steps[row]
     kept = (state.diverged, lane.memory, lane.stopping, lane.best, buffer)
     write = partial(_write, call, state, rate, target, row)
     kept = lax.cond(reached, write, lambda *same: same, *kept)
     diverged, memory, stopping, best, buffer = kept
     lane = Lane(state._replace(diverged=diverged), None, memory, rate, stopping, best)
-    return Place(target, row + reached.astype(jnp.int32), lane, buffer)
+    return Reached(target, row + reached.astype(jnp.int32), lane, buffer)
 
 
 def _write(
@@ -115,7 +115,7 @@ def _write(
 ) -> tuple:  # fmt: skip
     """Let the probes look, and everything that depends on what they see."""
     spec, goal = call.trained.spec, call.goal
-    seen, memory = call.trained.look(state, memory)
+    seen, memory = call.trained.measure(state, memory)
     stopping = watch(spec.stop, seen, target, stopping)
     best = better(spec.best, seen, target, state.params, best)
     shown = seen | (rate.rows if rate else {})

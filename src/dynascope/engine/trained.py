@@ -22,7 +22,7 @@ class Trained(NamedTuple):
     dtype: str
     data: Data
 
-    def look(self, state: State, memory: dict[str, Any]) -> tuple[dict, dict]:
+    def measure(self, state: State, memory: dict[str, Any]) -> tuple[dict, dict]:
         """What the probes that have a memory measure now, and what they remember of it."""
         return measure_all(self.spec, self.network, self.dtype, self.data, state, memory)
 

@@ -106,12 +106,12 @@ def unless_overtaken(
     """The answer to a question, which is left as soon as `overtaken.value` is its number."""
     from dynascope.runtime.progress import listening
 
-    def look(*_: Any) -> None:
+    def leave_if_overtaken(*_: Any) -> None:
         if overtaken.value == number and threading.current_thread() is threading.main_thread():
             raise Overtaken
 
     try:
-        with listening(look):
+        with listening(leave_if_overtaken):
             return answered(name, options)
     except Overtaken:
         return "overtaken", OVERTAKEN

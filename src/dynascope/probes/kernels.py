@@ -81,18 +81,18 @@ def tangent_kernel(
     for name, value in (("x", rows), ("z", others)):
         if value is not None:
             _check_rows(f, params, value, name)
-    plan = plan_kernel(f, params, rows, others)
+    size = kernel_size(f, params, rows, others)
     allowed = 0.8 * available_bytes() if memory is None else memory * GIGABYTE
-    if plan.bytes > allowed:
+    if size.bytes > allowed:
         raise BadInput(
-            f"a tangent kernel of {plan.shape[0]:,} x {plan.shape[1]:,} would take about "
-            f"{plan.bytes / GIGABYTE:.3g} GB, more than {allowed / GIGABYTE:.3g} GB: take fewer "
+            f"a tangent kernel of {size.shape[0]:,} x {size.shape[1]:,} would take about "
+            f"{size.bytes / GIGABYTE:.3g} GB, more than {allowed / GIGABYTE:.3g} GB: take fewer "
             "samples or outputs, or tangent_kernel_top for eigenvalues without the matrix"
         )
-    return _kernel(f, plan.block, params, rows, others)
+    return _kernel(f, size.block, params, rows, others)
 
 
-class Plan(NamedTuple):
+class KernelSize(NamedTuple):
     """Size of a kernel, samples in a block, and the memory that it will take at its peak."""
 
     shape: tuple[int, int]
@@ -100,7 +100,7 @@ class Plan(NamedTuple):
     bytes: int
 
 
-def plan_kernel(f: Callable, params: Any, x: jax.Array, z: jax.Array | None = None) -> Plan:
+def kernel_size(f: Callable, params: Any, x: jax.Array, z: jax.Array | None = None) -> KernelSize:
     """How a kernel would be computed, from shapes alone."""
     outputs = jax.eval_shape(f, params, x[:1]).size
     width = flatten(params)[0].dtype.itemsize
@@ -115,7 +115,7 @@ def plan_kernel(f: Callable, params: Any, x: jax.Array, z: jax.Array | None = No
     # pass that makes it; the product of a block.
     copies = 1 if blocks == 1 else 2
     peak = copies * shape[0] * shape[1] * width + 4 * block * per_sample
-    return Plan(shape, block, peak + 3 * (block * outputs) ** 2 * width)
+    return KernelSize(shape, block, peak + 3 * (block * outputs) ** 2 * width)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -269,8 +269,8 @@ class TangentKernel(Probe):
     def measure(self, snapshot: Snapshot) -> jax.Array:
         """The kernel, rows sample-major."""
         x = snapshot.samples[0]
-        plan = plan_kernel(snapshot.network.apply, snapshot.params, x)
-        return _kernel(snapshot.network.apply, plan.block, snapshot.params, x, None)
+        size = kernel_size(snapshot.network.apply, snapshot.params, x)
+        return _kernel(snapshot.network.apply, size.block, snapshot.params, x, None)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from dynascope.report.matplotlib_places import (
     place_legends,
 )
 from dynascope.report.matplotlib_text import wrapped
-from dynascope.report.style import Look
+from dynascope.report.style import MarkStyle
 
 PANEL_WIDTHS = {1: 6.8, 2: 4.7, 3: 4.1}  # inches, by panels in a row
 PANEL_HEIGHT = 3.7
@@ -65,7 +65,7 @@ def figure(chart: Chart) -> Figure:
     picture = Figure(figsize=(width, rows * PANEL_HEIGHT), layout=engine)
     FigureCanvasAgg(picture)
     frames = [frame(p) for p in chart.panels]
-    for i, (panel, window, looks) in enumerate(zip(chart.panels, frames, style.looks(chart))):
+    for i, (panel, window, looks) in enumerate(zip(chart.panels, frames, style.mark_styles(chart))):
         axes = picture.add_subplot(rows, columns, i + 1, projection=_projection(panel))
         _draw(axes, panel, window, looks)
         dress(axes, panel, window)
@@ -80,13 +80,13 @@ def figure(chart: Chart) -> Figure:
     return picture
 
 
-def bare(panel: Panel, width: float, height: float) -> Figure:
-    """One panel of so many inches without any words: a thumbnail."""
-    chart = Chart("bare", "", "", (panel,))
+def without_words(panel: Panel, width: float, height: float) -> Figure:
+    """One panel of so many inches without any words."""
+    chart = Chart("without-words", "", "", (panel,))
     check(chart)
     picture = Figure(figsize=(width, height))
     FigureCanvasAgg(picture)
-    window, looks = frame(panel), style.looks(chart)[0]
+    window, looks = frame(panel), style.mark_styles(chart)[0]
     axes: Any = picture.add_axes((0.03, 0.04, 0.94, 0.92), projection=_projection(panel))
     _draw(axes, panel, window, looks)
     dress(axes, panel, window)
@@ -124,7 +124,7 @@ def save(chart: Chart, path: str | FilePath) -> FilePath:
     return path
 
 
-def _draw(axes: Any, panel: Panel, window: Frame, looks: list[Look]) -> None:
+def _draw(axes: Any, panel: Panel, window: Frame, looks: list[MarkStyle]) -> None:
     seen: Counter[type[Mark]] = Counter()
     if not in_space(panel):
         axes.set_xscale(panel.x_scale)

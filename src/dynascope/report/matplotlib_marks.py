@@ -29,7 +29,7 @@ from dynascope.report import geometry, style, words
 from dynascope.report.frame import Frame, colour_range, drawable, edges
 from dynascope.report.matplotlib_text import wrapped
 from dynascope.report.picture_sheets import raster
-from dynascope.report.style import Look
+from dynascope.report.style import MarkStyle
 
 MARKERS = {"circle": "o", "diamond": "D", "square": "s", "cross": "x"}
 DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (4.5, 2.5)), "dotted": (0, (1, 2))}
@@ -53,7 +53,7 @@ class Pen:
 
     axes: Any  # Axes or Axes3D, whose methods differ in their numbers of coordinates
     frame: Frame
-    look: Look
+    look: MarkStyle
     number: int  # of this mark among those of its kind in the panel
 
 
@@ -62,7 +62,7 @@ def _colour_map(stops: tuple[str, ...]) -> Colormap:
     return LinearSegmentedColormap.from_list("dynascope", stops).with_extremes(bad=style.MISSING)
 
 
-def _stroke(look: Look) -> dict[str, Any]:
+def _stroke(look: MarkStyle) -> dict[str, Any]:
     return {
         "color": look.colour,
         "linewidth": look.width,
@@ -72,7 +72,7 @@ def _stroke(look: Look) -> dict[str, Any]:
     }
 
 
-def _dots(look: Look, size: float = 5.5) -> dict[str, Any]:
+def _dots(look: MarkStyle, size: float = 5.5) -> dict[str, Any]:
     return {
         "linestyle": "none",
         "marker": MARKERS[look.marker],

@@ -61,7 +61,7 @@ def figure(chart: Chart, form: Form = WIDE) -> dict[str, Any]:
     check(chart)
     sheets = _sheets(chart, form)
     layout = _layout(chart, form)
-    for sheet, panel, looks in zip(sheets, chart.panels, style.looks(chart)):
+    for sheet, panel, looks in zip(sheets, chart.panels, style.mark_styles(chart)):
         marks = sorted(zip(panel.marks, looks), key=lambda pair: pair[1].order)
         for mark, look in marks:
             DRAW[type(mark)](mark, look, sheet)

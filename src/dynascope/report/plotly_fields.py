@@ -13,12 +13,12 @@ from dynascope.report.frame import colour_range, drawable, edges
 from dynascope.report.geometry import hatching
 from dynascope.report.picture_sheets import png, raster
 from dynascope.report.plotly_sheet import SMALL, Sheet, broken, column, text
-from dynascope.report.style import Look
+from dynascope.report.style import MarkStyle
 
 CELL = 96  # pixels of a picture's side in the file of a sample sheet
 
 
-def heat(mark: Heat, look: Look, sheet: Sheet) -> None:
+def heat(mark: Heat, look: MarkStyle, sheet: Sheet) -> None:
     """Cells with a colour bar, grey where there is no value, and contour lines."""
     if not np.size(mark.z):
         return
@@ -85,7 +85,7 @@ def _colour_bar(mark: Heat | Graph, sheet: Sheet) -> dict[str, Any]:
     return {**place, **size, "title": title, "tickfont": {"size": SMALL}}
 
 
-def graph(mark: Graph, look: Look, sheet: Sheet) -> None:
+def graph(mark: Graph, look: MarkStyle, sheet: Sheet) -> None:
     """Edges, and nodes over them with their names above."""
     x, y = drawable(mark.x), drawable(mark.y)
     if not x.size:
@@ -122,7 +122,7 @@ def graph(mark: Graph, look: Look, sheet: Sheet) -> None:
     sheet.add(mark, look, False, type="scatter", **place, **names, **hover)
 
 
-def pictures(mark: PictureGrid, look: Look, sheet: Sheet) -> None:
+def pictures(mark: PictureGrid, look: MarkStyle, sheet: Sheet) -> None:
     """All pictures as one image; a cell of the grid is one unit of the axes."""
     rows, columns = mark.shape[:2]
     if not rows or not columns:

@@ -27,10 +27,10 @@ from dynascope.core.charts import (
 from dynascope.report import geometry, plotly_fields, plotly_names, style
 from dynascope.report.frame import drawable
 from dynascope.report.plotly_sheet import Sheet, column, dots, stroke, text
-from dynascope.report.style import Look
+from dynascope.report.style import MarkStyle
 
 
-def _line(mark: Line, look: Look, sheet: Sheet) -> None:
+def _line(mark: Line, look: MarkStyle, sheet: Sheet) -> None:
     x = drawable(mark.x, sheet.frame.x_scale)
     y = drawable(mark.y, sheet.frame.y_scale)
     if mark.low is not None and mark.high is not None:
@@ -50,7 +50,7 @@ def _line(mark: Line, look: Look, sheet: Sheet) -> None:
         )
 
 
-def _band(mark: Line, look: Look, sheet: Sheet, columns: tuple[np.ndarray, ...]) -> None:
+def _band(mark: Line, look: MarkStyle, sheet: Sheet, columns: tuple[np.ndarray, ...]) -> None:
     """One closed outline per stretch without gaps."""
     x, y = [], []
     for run in geometry.runs(*columns):
@@ -66,7 +66,7 @@ def _band(mark: Line, look: Look, sheet: Sheet, columns: tuple[np.ndarray, ...])
     sheet.add(mark, look, False, type="scatter", x=x, y=y, **fill, **quiet)
 
 
-def _points(mark: Points, look: Look, sheet: Sheet) -> None:
+def _points(mark: Points, look: MarkStyle, sheet: Sheet) -> None:
     x = drawable(mark.x, sheet.frame.x_scale)
     y = drawable(mark.y, sheet.frame.y_scale)
     marker = dots(look, 8 if len(x) < style.CLOUD else 5)
@@ -85,7 +85,7 @@ def _errors(mark: Points | Bars, y: np.ndarray, colour: str, sheet: Sheet) -> di
     return {"error_y": {**bar, **lengths}}
 
 
-def _path(mark: Path, look: Look, sheet: Sheet) -> None:
+def _path(mark: Path, look: MarkStyle, sheet: Sheet) -> None:
     scales: tuple[Scale, ...] = (sheet.frame.x_scale, sheet.frame.y_scale, "linear")
     given = [c for c in (mark.x, mark.y, mark.z) if c is not None]
     places = [drawable(c, s) for c, s in zip(given, scales)]
@@ -104,7 +104,7 @@ def _path(mark: Path, look: Look, sheet: Sheet) -> None:
     (_arrows if kind == "scatter" else _barbs)(mark, look, sheet)
 
 
-def _dash_name(look: Look) -> str:
+def _dash_name(look: MarkStyle) -> str:
     return {"solid": "solid", "dashed": "dash", "dotted": "dot"}[look.dash]
 
 
@@ -112,7 +112,7 @@ def _named(places: list[np.ndarray]) -> dict[str, Any]:
     return {axis: column(c) for axis, c in zip("xyz", places)}
 
 
-def _arrows(mark: Path, look: Look, sheet: Sheet) -> None:
+def _arrows(mark: Path, look: MarkStyle, sheet: Sheet) -> None:
     """Each arrow is a pair: an invisible tail and a head that points away from it."""
     pairs = geometry.arrows(mark, sheet.frame)
     if not pairs:
@@ -125,7 +125,7 @@ def _arrows(mark: Path, look: Look, sheet: Sheet) -> None:
     sheet.add(mark, look, False, type="scatter", x=x, y=y, marker=marker, **quiet)
 
 
-def _barbs(mark: Path, look: Look, sheet: Sheet) -> None:
+def _barbs(mark: Path, look: MarkStyle, sheet: Sheet) -> None:
     barbs = geometry.barbs(mark, sheet.frame)
     if not barbs:
         return
@@ -139,7 +139,7 @@ def _barbs(mark: Path, look: Look, sheet: Sheet) -> None:
     sheet.add(mark, look, False, type="scatter3d", **_named(list(joined.T)), **line)
 
 
-def _bars(mark: Bars, look: Look, sheet: Sheet) -> None:
+def _bars(mark: Bars, look: MarkStyle, sheet: Sheet) -> None:
     at, width = geometry.bar_places(mark, sheet.frame)
     y = drawable(mark.y, sheet.frame.y_scale)
     if look.dash == "dashed":
@@ -155,7 +155,7 @@ def _bars(mark: Bars, look: Look, sheet: Sheet) -> None:
 
 
 def _outlines(
-    mark: Bars, look: Look, sheet: Sheet, bars: tuple[np.ndarray, np.ndarray, float]
+    mark: Bars, look: MarkStyle, sheet: Sheet, bars: tuple[np.ndarray, np.ndarray, float]
 ) -> None:
     """Dashed frames for a theory's bars: plotly cannot dash the border of a bar."""
     at, y, width = bars
@@ -171,7 +171,7 @@ def _outlines(
         sheet.add(mark, look, False, type="scatter", x=column(at), y=column(y), **ends)
 
 
-DRAW: dict[type[Mark], Callable[[Any, Look, Sheet], None]] = {
+DRAW: dict[type[Mark], Callable[[Any, MarkStyle, Sheet], None]] = {
     Line: _line,
     Points: _points,
     Path: _path,

@@ -8,12 +8,12 @@ from typing import Any
 from dynascope.core.charts import Heat, Reference, Scale, Span
 from dynascope.report import geometry, style
 from dynascope.report.plotly_sheet import SMALL, Sheet, text
-from dynascope.report.style import Look
+from dynascope.report.style import MarkStyle
 
 LETTER = 6.2  # pixels, the mean width of one
 
 
-def reference(mark: Reference, look: Look, sheet: Sheet) -> None:
+def reference(mark: Reference, look: MarkStyle, sheet: Sheet) -> None:
     """A thin line, and its name at the end of it where there is less data."""
     x, y = f"x{sheet.suffix}", f"y{sheet.suffix}"
     end = geometry.quiet_end(mark, sheet.panel, sheet.frame)
@@ -39,7 +39,7 @@ def reference(mark: Reference, look: Look, sheet: Sheet) -> None:
         sheet.notes.append({**_words(mark.label), **words, **refs})
 
 
-def span(mark: Span, look: Look, sheet: Sheet) -> None:
+def span(mark: Span, look: MarkStyle, sheet: Sheet) -> None:
     """A shaded stretch with its name at the top, upright where it is too narrow."""
     refs = {"xref": f"x{sheet.suffix}", "yref": f"y{sheet.suffix} domain"}
     number = sum(s["type"] == "rect" for s in sheet.shapes)

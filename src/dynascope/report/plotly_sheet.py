@@ -11,7 +11,7 @@ import numpy as np
 
 from dynascope.core.charts import Panel
 from dynascope.report.frame import Frame
-from dynascope.report.style import Look
+from dynascope.report.style import MarkStyle
 
 MARKERS = {"circle": "circle", "diamond": "diamond", "square": "square", "cross": "x-thin"}
 DASHES = {"solid": "solid", "dashed": "6px,4px", "dotted": "1px,3px"}
@@ -52,7 +52,7 @@ class Sheet:
         """What plotly appends to the names of this panel's axes."""
         return "" if self.number == 1 else str(self.number)
 
-    def add(self, mark: Any, look: Look, legend: bool = True, **trace: Any) -> None:
+    def add(self, mark: Any, look: MarkStyle, legend: bool = True, **trace: Any) -> None:
         """Add a trace to this panel; its label enters the legend once, in the marks' order."""
         label = getattr(mark, "label", "")
         shown = legend and label in self.labels and label not in self.shown
@@ -111,12 +111,12 @@ def column(values: Iterable[float]) -> list[float | None]:
     return [float(f"{v:.{digits}g}") if fine else None for v, fine in both]
 
 
-def stroke(look: Look) -> dict[str, Any]:
+def stroke(look: MarkStyle) -> dict[str, Any]:
     """The look of a line."""
     return {"color": look.colour, "width": look.width, "dash": DASHES[look.dash]}
 
 
-def dots(look: Look, size: float = 8) -> dict[str, Any]:
+def dots(look: MarkStyle, size: float = 8) -> dict[str, Any]:
     """The look of points."""
     symbol = MARKERS[look.marker] + ("" if look.filled else "-open")
     line: dict[str, Any] = {"color": look.colour}

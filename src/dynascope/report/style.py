@@ -33,7 +33,7 @@ Marker = Literal["circle", "diamond", "square", "cross"]
 
 
 @dataclass(frozen=True)
-class Look:
+class MarkStyle:
     """How a mark is drawn; widths and sizes are in points."""
 
     colour: str
@@ -117,18 +117,18 @@ def for_dark(colour: str) -> str:
     return _hex(colorsys.hls_to_rgb(hue, light, saturation))
 
 
-def looks(chart: Chart) -> list[list[Look]]:
+def mark_styles(chart: Chart) -> list[list[MarkStyle]]:
     """A look for every mark of every panel; one group has one colour in the whole chart."""
     groups = sorted({g for p in chart.panels for m in p.marks if (g := _group(m)) is not None})
-    return [_panel_looks(panel, groups) for panel in chart.panels]
+    return [_panel_styles(panel, groups) for panel in chart.panels]
 
 
-def _panel_looks(panel: Panel, groups: list[int]) -> list[Look]:
+def _panel_styles(panel: Panel, groups: list[int]) -> list[MarkStyle]:
     places = _places(panel, groups)
     palette = colours(1 + max((i for i in places if i is not None), default=0))
     if any(_group(m) is not None for m in panel.marks):  # no panel recolours a group
         palette = colours(len(groups)) + palette[len(groups) :]
-    return [_look(m, palette, i, _bundled(panel, m)) for m, i in zip(panel.marks, places)]
+    return [_mark_style(m, palette, i, _bundled(panel, m)) for m, i in zip(panel.marks, places)]
 
 
 def _group(mark: object) -> int | None:
@@ -156,18 +156,22 @@ def _bundled(panel: Panel, mark: object) -> bool:
     return counts[mark.group, mark.role] >= MANY
 
 
-def _look(mark: object, palette: tuple[str, ...], place: int | None, bundled: bool) -> Look:
+def _mark_style(
+    mark: object, palette: tuple[str, ...], place: int | None, bundled: bool
+) -> MarkStyle:
     role = getattr(mark, "role", "measured")
     width, opacity = (0.9, 0.55) if bundled else (2.2, 1.0)
     if role == "theory":
         # Half-way to black: dark, and still of its group. Alone it is ink.
         colour = INK if place is None else between((palette[place], "#000000"), 0.55)
-        return Look(colour, "dashed", min(width, 1.5), opacity, "diamond", False, order=5)
+        return MarkStyle(colour, "dashed", min(width, 1.5), opacity, "diamond", False, order=5)
     if role == "control":
-        return Look(GREYS[(place or 0) % 3], "solid", min(width, 1.8), opacity, "square", order=2)
+        return MarkStyle(
+            GREYS[(place or 0) % 3], "solid", min(width, 1.8), opacity, "square", order=2
+        )
     if role == "reference":
-        return Look(FAINT_INK, "dotted", 1.1, 1.0, "cross", order=1)
-    return Look(palette[place or 0], "solid", width, opacity, "circle", order=3)
+        return MarkStyle(FAINT_INK, "dotted", 1.1, 1.0, "cross", order=1)
+    return MarkStyle(palette[place or 0], "solid", width, opacity, "circle", order=3)
 
 
 def legend(panel: Panel) -> list[str]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal, signs
-from dynascope.tasks.samples import Pair, Samples
+from dynascope.tasks.samples import Labelled, Samples
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Blobs(Samples):
         """Number of inputs."""
         return self.dimension
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """Inputs (count, dimension) and targets (count, 1)."""
         sides_key, noise_key = jax.random.split(key)
         y = (jnp.arange(self.count) % 2).astype(jnp.result_type(float))[:, None]

@@ -18,7 +18,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.core.spec import later_field
 from dynascope.numerics.draws import normal
-from dynascope.tasks.samples import Pair, Samples
+from dynascope.tasks.samples import Labelled, Samples
 
 SUM_OVER = 10  # "rank-3" sums so many inputs
 LEAST_INPUTS = {"rank-2": 2, "rank-3": SUM_OVER, "rank-4": 4, "full-rank": 1, "sign": 2}
@@ -29,8 +29,8 @@ VARIANCES = {"rank-2": 1.0, "rank-3": 14.0, "rank-4": 4.0, "sign": 1.0}  # of th
 class HeldOut(NamedTuple):
     """What a seed does not train on."""
 
-    test: Pair
-    validation: Pair | None
+    test: Labelled
+    validation: Labelled | None
 
 
 def _staircase(x: jax.Array) -> jax.Array:
@@ -103,7 +103,7 @@ class LowRank(Samples):
         value = TARGETS[self.target](x)
         return value / math.sqrt(VARIANCES[self.target]) if self.unit_variance else value
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """A seed's training samples."""
         return self._draw(jax.random.fold_in(key, 0), self.train)
 
@@ -113,17 +113,17 @@ class LowRank(Samples):
         apart = jax.random.fold_in(key, 2)
         return HeldOut(test, self._draw(apart, self.validation) if self.validation else None)
 
-    def test_set(self, context: HeldOut) -> Pair:
+    def test_set(self, context: HeldOut) -> Labelled:
         """The seed's test samples."""
         return context.test
 
-    def validation_set(self, context: HeldOut) -> Pair:
+    def validation_set(self, context: HeldOut) -> Labelled:
         """The seed's samples by which a checkpoint is chosen."""
         if context.validation is None:
             raise bad("validation", 0, "a validation set", "set validation to a number of samples")
         return context.validation
 
-    def _draw(self, key: jax.Array, count: int) -> Pair:
+    def _draw(self, key: jax.Array, count: int) -> Labelled:
         places, errors = jax.random.split(key)
         x = normal(places, (count, self.dimension))
         y = self.function(x) + self.noise * normal(errors, (count,))

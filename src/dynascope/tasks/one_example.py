@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal
-from dynascope.tasks.samples import Pair, Samples
+from dynascope.tasks.samples import Labelled, Samples
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class OneExample(Samples):
         """The dimension."""
         return self.dimension
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """One input (1, dimension) and its label (1, 1)."""
         x = normal(key, (1, self.dimension))
         return x, jnp.full((1, 1), self.label, x.dtype)

@@ -14,7 +14,7 @@ from dynascope.core.spec import later_field
 from dynascope.data import class_arrays, load
 from dynascope.data.scaling import pooled
 from dynascope.tasks.base import Predict
-from dynascope.tasks.samples import Pair, Samples, pair
+from dynascope.tasks.samples import Labelled, Samples, pair
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class OneHot(Samples):
         chosen = (self.train, self.test, self.scaling, self.subset_seed, self.pool)
         return class_arrays(self.data, *chosen)
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """The training samples, the same for every seed."""
         x, y, _, _ = self._split()
         return pair(x.reshape(len(x), -1), np.eye(self.output_size)[y])
 
-    def test_set(self, context: Any) -> Pair:
+    def test_set(self, context: Any) -> Labelled:
         """The test samples."""
         _, _, x, y = self._split()
         return pair(x.reshape(len(x), -1), np.eye(self.output_size)[y])

@@ -18,7 +18,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.tasks.base import Predict, Task
 
-Pair = tuple[jax.Array, jax.Array]  # inputs (n, input), targets (n, output)
+Labelled = tuple[jax.Array, jax.Array]  # inputs (n, input), targets (n, output)
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Samples(Task):
         """One number."""
         return 1
 
-    def test_set(self, context: Any) -> Pair:
+    def test_set(self, context: Any) -> Labelled:
         """Inputs and targets that are not trained on."""
         raise NotImplementedError(f"{type(self).__name__} has no test set")
 
-    def loss(self, predict: Predict, samples: Pair) -> jax.Array:
+    def loss(self, predict: Predict, samples: Labelled) -> jax.Array:
         """The mean of squared errors, or half their sum."""
         x, y = samples
         squares = (predict(x) - y) ** 2
@@ -100,18 +100,18 @@ class ArraySamples(Samples):
         """Targets of a row."""
         return self.y.shape[1]
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """The training arrays, the same for every seed."""
         return pair(self.x, self.y)
 
-    def test_set(self, context: Any) -> Pair:
+    def test_set(self, context: Any) -> Labelled:
         """The test arrays."""
         if self.x_test is None:
             raise bad("x_test", None, "a test set", "give x_test and y_test")
         return pair(self.x_test, self.y_test)
 
 
-def pair(x: np.ndarray, y: np.ndarray) -> Pair:
+def pair(x: np.ndarray, y: np.ndarray) -> Labelled:
     """Inputs and targets in the current precision; targets get a column axis."""
     form = jnp.result_type(float)
     return jnp.asarray(x, form), jnp.asarray(y.reshape(len(y), -1), form)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal
-from dynascope.tasks.samples import Pair, Samples
+from dynascope.tasks.samples import Labelled, Samples
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Sphere(Samples):
         """Number of inputs."""
         return self.dimension
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """A seed's points; the first one is the large one."""
         x = normal(key, (self.count, self.dimension))
         x = x / jnp.linalg.norm(x, axis=1, keepdims=True)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal
-from dynascope.tasks.samples import Pair, Samples
+from dynascope.tasks.samples import Labelled, Samples
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class TeacherStudent(Samples):
         """Coordinates of a point."""
         return self.dimension
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """Points on the sphere and the teacher's answers."""
         drawn = normal(key, (self.points, self.dimension))
         x = drawn / jnp.linalg.norm(drawn, axis=1, keepdims=True)

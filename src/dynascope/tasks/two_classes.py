@@ -13,7 +13,7 @@ import numpy as np
 from dynascope.core.errors import bad
 from dynascope.data import PAIRS, DataSet, load, two_class_arrays
 from dynascope.tasks.base import Predict
-from dynascope.tasks.samples import Pair, Samples, pair
+from dynascope.tasks.samples import Labelled, Samples, pair
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class TwoClasses(Samples):
         chosen = _most_varying(split[0], self.most_varying)
         return split[0][:, chosen], split[1], split[2][:, chosen], split[3]
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """The training samples, the same for every seed."""
         x, y, _, _ = self.arrays()
         return self._scaled(pair(x, y))
 
-    def test_set(self, context: Any) -> Pair:
+    def test_set(self, context: Any) -> Labelled:
         """The test samples; constants of the compiled program, so that lanes share them."""
         _, _, x, y = self.arrays()
         return self._scaled(pair(x, y))
@@ -113,7 +113,7 @@ class TwoClasses(Samples):
         middle = (self.targets[0] + self.targets[1]) / 2
         return jnp.mean((predict(x) > middle) == (y > middle))
 
-    def _scaled(self, rows: Pair) -> Pair:
+    def _scaled(self, rows: Labelled) -> Labelled:
         low, high = self.targets
         return rows[0] * self.input_factor, low + (high - low) * (rows[1] + 1) / 2
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from dynascope.core.errors import bad
 from dynascope.numerics.draws import normal, signs
-from dynascope.tasks.samples import Pair, Samples
+from dynascope.tasks.samples import Labelled, Samples
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TwoClusters(Samples):
         """One number."""
         return 1
 
-    def samples(self, key: jax.Array) -> Pair:
+    def samples(self, key: jax.Array) -> Labelled:
         """Inputs (count, 1) and labels (count, 1)."""
         places, sides = jax.random.split(key)
         if self.labels == "balanced":

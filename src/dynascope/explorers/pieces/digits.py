@@ -14,12 +14,11 @@ from dynascope.engine.record import Every
 from dynascope.models import MLP
 from dynascope.probes import Loss, TangentKernelNorm
 from dynascope.runtime.progress import Progress
-from dynascope.studies.catapult.panels import DIGITS, critical_rate, two
-from dynascope.studies.catapult.panels import Panel as Network
+from dynascope.studies.catapult.trials import DIGITS, Trial, critical_rate, two
 
 
 @lru_cache(maxsize=64)
-def small_network(width: int, seed: int) -> tuple[Network, float]:
+def small_network(width: int, seed: int) -> tuple[Trial, float]:
     """Three layers on two digits, and their critical learning rate before training.
 
     Example:
@@ -27,7 +26,7 @@ def small_network(width: int, seed: int) -> tuple[Network, float]:
         >>> network.task.input_size, critical > 0
         (64, True)
     """
-    network = Network(two(DIGITS, 32), MLP(3, width, parameterization="ntk"), 1.0)
+    network = Trial(two(DIGITS, 32), MLP(3, width, parameterization="ntk"), 1.0)
     return network, critical_rate(network, seed)
 
 

@@ -74,11 +74,11 @@ def thumbnail(result: StudyResult) -> bytes | None:
     """What a study's first chart shows as a small PNG, without words; None without charts."""
     if not result.charts:
         return None
-    from dynascope.report.matplotlib_charts import bare
+    from dynascope.report.matplotlib_charts import without_words
 
     chart = result.charts[0]
     closer = with_close_up(chart) if result.headline else chart
     panel = closer.panels[len(closer.panels) > len(chart.panels)]  # the close-up is the second
     file = io.BytesIO()
-    bare(panel, WIDTH, HEIGHT).savefig(file, format="png", dpi=160)
+    without_words(panel, WIDTH, HEIGHT).savefig(file, format="png", dpi=160)
     return file.getvalue()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dynascope.watching.planted.maps import quadratic, quartic
-from dynascope.watching.planted.networks import Plan, runs
+from dynascope.watching.planted.networks import Recipe, runs
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,41 +42,45 @@ def _single(make: Callable[..., xr.Dataset], *arguments: object) -> Source:
 
 
 def _networks(
-    low: float, high: float, which: Callable[[xr.Dataset], bool] | None = None, **plan: object
+    low: float, high: float, which: Callable[[xr.Dataset], bool] | None = None, **recipe: object
 ) -> Source:
     """Ours, at multiples of the critical rate."""
 
     def source(seeds: np.ndarray) -> Records:
-        found = runs(Plan(**plan), seeds, _between(seeds, low, high))  # type: ignore[arg-type]
+        found = runs(Recipe(**recipe), seeds, _between(seeds, low, high))  # type: ignore[arg-type]
         return [r for r in found if which is None or which(r)]
 
     return source
 
 
 def _loops(
-    low: float, high: float, which: Callable[[xr.Dataset], bool] | None = None, **plan: object
+    low: float, high: float, which: Callable[[xr.Dataset], bool] | None = None, **recipe: object
 ) -> Source:
     """Loops of torch, at multiples of the critical rate."""
 
     def source(seeds: np.ndarray) -> Records:
         multiples = _between(seeds, low, high)
-        found = [_trained(int(s), float(m), **plan) for s, m in zip(seeds, multiples)]
+        found = [_trained(int(s), float(m), **recipe) for s, m in zip(seeds, multiples)]
         return [r for r in found if which is None or which(r)]
 
     return source
 
 
 @lru_cache(maxsize=2000)  # plain loops are the same for every diagnosis that must not speak
-def _trained(seed: int, multiple: float, **plan: object) -> xr.Dataset:
+def _trained(seed: int, multiple: float, **recipe: object) -> xr.Dataset:
     from dynascope.watching.planted.loops import Loop, trained
 
-    rate: dict[str, float] = {"rate": multiple} if plan.get("strengths") else {"multiple": multiple}
-    return trained(Loop(**plan), seed, **rate)  # type: ignore[arg-type]
+    rate: dict[str, float] = (
+        {"rate": multiple} if recipe.get("strengths") else {"multiple": multiple}
+    )
+    return trained(Loop(**recipe), seed, **rate)  # type: ignore[arg-type]
 
 
 def _ladder(start: float, strengths: tuple[float, ...], low: float, high: float) -> Source:
-    plan = Plan(outputs=len(strengths), steps=500, linear=True, start=start, strengths=strengths)
-    return lambda seeds: runs(plan, seeds, rates=_between(seeds, low, high))
+    recipe = Recipe(
+        outputs=len(strengths), steps=500, linear=True, start=start, strengths=strengths
+    )
+    return lambda seeds: runs(recipe, seeds, rates=_between(seeds, low, high))
 
 
 def _torch(name: str, *arguments: object) -> Source:

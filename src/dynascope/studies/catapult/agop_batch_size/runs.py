@@ -34,7 +34,7 @@ from dynascope.studies.catapult.feature_tables import (
     table_of,
     without,
 )
-from dynascope.studies.catapult.panels import built
+from dynascope.studies.catapult.trials import built
 from dynascope.studies.nodes import Missing, Node
 from dynascope.studies.study import Study
 from dynascope.tasks import LowRank

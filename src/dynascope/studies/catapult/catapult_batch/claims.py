@@ -10,7 +10,7 @@ from dynascope.core.sources import zhu2024
 from dynascope.probes.catapults import match_rate
 from dynascope.studies.catapult.catapult_batch import runs
 from dynascope.studies.catapult.catapult_batch.runs import PANELS, study
-from dynascope.studies.catapult.panels import OTHER_DATA
+from dynascope.studies.catapult.trials import OTHER_DATA
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
 from dynascope.studies.measures import average, average_share, share
 from dynascope.studies.nodes import Missing, case

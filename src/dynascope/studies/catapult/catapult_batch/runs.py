@@ -19,11 +19,11 @@ from dynascope.engine import Experiment
 from dynascope.engine.record import Every, Stop
 from dynascope.models import MLP
 from dynascope.probes import BatchCriticalRate, BatchLosses, KernelSplit, Loss
-from dynascope.studies.catapult.panels import (
+from dynascope.studies.catapult.trials import (
     CIFAR,
     COMPILING,
     DIGITS,
-    Panel,
+    Trial,
     conv_net,
     dense_net,
     effort,
@@ -57,10 +57,10 @@ class Settings(Spec, tag="studies.catapult-batch"):
     """The sphere, the panels, and how SGD takes its batches."""
 
     panels: tuple[str, ...] = tuple(PANELS)
-    digits: Panel = Panel(two(DIGITS), dense_net(1024, 2), 0.85, 400)
-    shallow: Panel = Panel(two(CIFAR), dense_net(1024, 2), 0.85, 600)
-    fcn: Panel = Panel(two(CIFAR), dense_net(), 6.0 / 3.6, 250)
-    cnn: Panel = Panel(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 80)
+    digits: Trial = Trial(two(DIGITS), dense_net(1024, 2), 0.85, 400)
+    shallow: Trial = Trial(two(CIFAR), dense_net(1024, 2), 0.85, 600)
+    fcn: Trial = Trial(two(CIFAR), dense_net(), 6.0 / 3.6, 250)
+    cnn: Trial = Trial(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 80)
     batch_size: int = 32
     seeds: int = 8
     deep_seeds: int = 4  # of the CNN, whose runs take minutes
@@ -86,13 +86,13 @@ study = Study(
     settings=Settings,
     scales={
         "smoke": {
-            "panels": ("digits",), "digits": Panel(two(DIGITS, 64), dense_net(256, 2), 0.85, 150),
+            "panels": ("digits",), "digits": Trial(two(DIGITS, 64), dense_net(256, 2), 0.85, 150),
             "batch_size": 8, "seeds": 6, "sphere_steps": 200, "sphere_seeds": 6,
             "hessian_steps": 20,
         },
         "laptop": {},
-        "paper": {"cnn": Panel(two(CIFAR), conv_net(512, 32), 8.0 / 4.5, 400), "deep_seeds": 8,
-                  "shallow": Panel(two(CIFAR), dense_net(1024, 2), 0.85, 2000)},
+        "paper": {"cnn": Trial(two(CIFAR), conv_net(512, 32), 8.0 / 4.5, 400), "deep_seeds": 8,
+                  "shallow": Trial(two(CIFAR), dense_net(1024, 2), 0.85, 2000)},
     },
     notes=(
         "Table 4.2 does not say of which loss the rise is: of the whole training set, as the text "
@@ -108,7 +108,7 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Panel:
+def of(s: Settings, name: str) -> Trial:
     """One panel's settings."""
     return getattr(s, name)
 

@@ -10,7 +10,7 @@ from dynascope.core.sources import zhu2024
 from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_gd import runs
 from dynascope.studies.catapult.catapult_gd.runs import PANELS, study
-from dynascope.studies.catapult.panels import OTHER_DATA
+from dynascope.studies.catapult.trials import OTHER_DATA
 from dynascope.studies.comparisons import at_least, in_all_seeds
 from dynascope.studies.measures import share
 from dynascope.studies.nodes import Missing, case

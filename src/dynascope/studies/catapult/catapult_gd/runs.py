@@ -22,11 +22,11 @@ from dynascope.models import MLP
 from dynascope.probes import KernelSplit, Loss
 from dynascope.runtime.precision import precision
 from dynascope.studies.catapult.episodes import planted
-from dynascope.studies.catapult.panels import (
+from dynascope.studies.catapult.trials import (
     CIFAR,
     DIGITS,
     SVHN,
-    Panel,
+    Trial,
     conv_net,
     dense_net,
     estimated,
@@ -64,15 +64,15 @@ class Settings(Spec, tag="studies.catapult-gd"):
     """Every panel; the factors are the printed rates over the printed critical rates."""
 
     panels: tuple[str, ...] = tuple(PANELS)
-    digits: Panel = Panel(two(DIGITS), dense_net(), 6.0 / 3.6)
-    fcn: Panel = Panel(two(CIFAR), dense_net(), 6.0 / 3.6)
-    cnn: Panel = Panel(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5)
-    fcn_svhn: Panel = Panel(two(SVHN), dense_net(), 6.0 / 3.4)
-    cnn_svhn: Panel = Panel(two(SVHN, pool=4), conv_net(128, 8), 3.0 / 1.6)
-    rank_2: Panel = Panel(LowRank("rank-2", 100, 128, 1), dense_net(), 5.0 / 1.9)
-    wrn: Panel = Panel(two(CIFAR, 32, pool=4), residual_net(1, 8, first=128), 3.0 / 1.5, 24)
-    classes: Panel = Panel(OneHot("cifar10", 64, 1), dense_net(512), 100.0 / 34.0, top=50)
-    classes_cnn: Panel = Panel(OneHot("cifar10", 32, 1, pool=4), conv_net(64, 8), 4.0, 40, top=50)
+    digits: Trial = Trial(two(DIGITS), dense_net(), 6.0 / 3.6)
+    fcn: Trial = Trial(two(CIFAR), dense_net(), 6.0 / 3.6)
+    cnn: Trial = Trial(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5)
+    fcn_svhn: Trial = Trial(two(SVHN), dense_net(), 6.0 / 3.4)
+    cnn_svhn: Trial = Trial(two(SVHN, pool=4), conv_net(128, 8), 3.0 / 1.6)
+    rank_2: Trial = Trial(LowRank("rank-2", 100, 128, 1), dense_net(), 5.0 / 1.9)
+    wrn: Trial = Trial(two(CIFAR, 32, pool=4), residual_net(1, 8, first=128), 3.0 / 1.5, 24)
+    classes: Trial = Trial(OneHot("cifar10", 64, 1), dense_net(512), 100.0 / 34.0, top=50)
+    classes_cnn: Trial = Trial(OneHot("cifar10", 32, 1, pool=4), conv_net(64, 8), 4.0, 40, top=50)
     seeds: int = 8
     deep_seeds: int = 4  # of convolutions
     below: float = static_field(0.5)  # of the critical rate: the control
@@ -91,16 +91,16 @@ study = Study(
     settings=Settings,
     scales={
         "smoke": {
-            "panels": ("digits",), "digits": Panel(two(DIGITS, 48), dense_net(256), 6.0 / 3.6, 40),
+            "panels": ("digits",), "digits": Trial(two(DIGITS, 48), dense_net(256), 6.0 / 3.6, 40),
             "seeds": 6,
         },
         "laptop": {},
         "paper": {
-            "cnn": Panel(two(CIFAR), conv_net(512, 32), 8.0 / 4.5),
-            "cnn_svhn": Panel(two(SVHN), conv_net(512, 32), 3.0 / 1.6),
-            "wrn": Panel(two(CIFAR), residual_net(10, 32), 3.0 / 1.5),
-            "classes": Panel(OneHot("cifar10", 128, 1), dense_net(), 100.0 / 34.0, top=50),
-            "classes_cnn": Panel(OneHot("cifar10", 128, 1), conv_net(512, 32), 80.0 / 16.0, top=50),
+            "cnn": Trial(two(CIFAR), conv_net(512, 32), 8.0 / 4.5),
+            "cnn_svhn": Trial(two(SVHN), conv_net(512, 32), 3.0 / 1.6),
+            "wrn": Trial(two(CIFAR), residual_net(10, 32), 3.0 / 1.5),
+            "classes": Trial(OneHot("cifar10", 128, 1), dense_net(), 100.0 / 34.0, top=50),
+            "classes_cnn": Trial(OneHot("cifar10", 128, 1), conv_net(512, 32), 80.0 / 16.0, top=50),
             "deep_seeds": 8,
         },
     },
@@ -125,7 +125,7 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Panel:
+def of(s: Settings, name: str) -> Trial:
     """One panel's settings."""
     return getattr(s, name.replace("-", "_"))
 

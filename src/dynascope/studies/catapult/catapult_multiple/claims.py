@@ -9,7 +9,7 @@ from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_gd.claims import losses, numbers
 from dynascope.studies.catapult.catapult_multiple import runs
 from dynascope.studies.catapult.catapult_multiple.runs import PANELS, study
-from dynascope.studies.catapult.panels import OTHER_DATA
+from dynascope.studies.catapult.trials import OTHER_DATA
 from dynascope.studies.comparisons import at_least, in_all_seeds
 from dynascope.studies.measures import average, share
 from dynascope.studies.nodes import Missing, case

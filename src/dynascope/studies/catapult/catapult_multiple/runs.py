@@ -16,10 +16,10 @@ from dynascope.engine.record import Every
 from dynascope.probes import KernelSplit, Loss
 from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
-from dynascope.studies.catapult.panels import (
+from dynascope.studies.catapult.trials import (
     CIFAR,
     DIGITS,
-    Panel,
+    Trial,
     conv_net,
     dense_net,
     estimated,
@@ -51,7 +51,7 @@ STEP = {"digits": 0.036, "fcn": 0.17, "cnn": 2.0}
 class Raised(Spec):
     """A panel whose rate is raised at given steps."""
 
-    panel: Panel
+    panel: Trial
     factors: tuple[float, ...] = FCN[0]
     starts: tuple[int, ...] = FCN[1]
     captioned: float = FCN[2]
@@ -67,9 +67,9 @@ class Settings(Spec, tag="studies.catapult-multiple"):
     """Every panel with its rates."""
 
     panels: tuple[str, ...] = tuple(PANELS)
-    digits: Raised = Raised(Panel(two(DIGITS), dense_net(512), 1.0, 150, TOP))
-    fcn: Raised = Raised(Panel(two(CIFAR), dense_net(), 1.0, 150, TOP))
-    cnn: Raised = Raised(Panel(two(CIFAR, pool=4), conv_net(128, 8), 1.0, 120, TOP), *CNN)
+    digits: Raised = Raised(Trial(two(DIGITS), dense_net(512), 1.0, 150, TOP))
+    fcn: Raised = Raised(Trial(two(CIFAR), dense_net(), 1.0, 150, TOP))
+    cnn: Raised = Raised(Trial(two(CIFAR, pool=4), conv_net(128, 8), 1.0, 120, TOP), *CNN)
     seeds: int = static_field(8)
     deep_seeds: int = static_field(4)  # of the CNN, whose runs take minutes
 
@@ -88,11 +88,11 @@ study = Study(
     scales={
         "smoke": {
             "panels": ("digits",),
-            "digits": Raised(Panel(two(DIGITS, 48), dense_net(256), 1.0, 100, TOP)), "seeds": 6,
+            "digits": Raised(Trial(two(DIGITS, 48), dense_net(256), 1.0, 100, TOP)), "seeds": 6,
         },
         "laptop": {},
         "paper": {
-            "cnn": Raised(Panel(two(CIFAR), conv_net(512, 32), 1.0, 120, TOP), *CNN),
+            "cnn": Raised(Trial(two(CIFAR), conv_net(512, 32), 1.0, 120, TOP), *CNN),
             "deep_seeds": 8,
         },
     },

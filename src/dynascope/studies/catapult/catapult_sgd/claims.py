@@ -5,7 +5,7 @@ from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_gd.claims import losses, numbers
 from dynascope.studies.catapult.catapult_sgd import runs
 from dynascope.studies.catapult.catapult_sgd.runs import PANELS, study
-from dynascope.studies.catapult.panels import OTHER_DATA
+from dynascope.studies.catapult.trials import OTHER_DATA
 from dynascope.studies.comparisons import at_least, at_most
 from dynascope.studies.nodes import case
 

@@ -19,11 +19,11 @@ from dynascope.models.affine_layers import Parameterization
 from dynascope.probes import BatchCriticalRate, KernelSplit, Loss
 from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
-from dynascope.studies.catapult.panels import (
+from dynascope.studies.catapult.trials import (
     CIFAR,
     DIGITS,
     SVHN,
-    Panel,
+    Trial,
     conv_net,
     dense_net,
     estimated,
@@ -75,26 +75,26 @@ class Settings(Spec, tag="studies.catapult-sgd"):
     """Every panel; the factors are the printed rates over critical rates where both are given."""
 
     panels: tuple[str, ...] = tuple(name for name in PANELS if name != "many")
-    digits: Panel = Panel(two(DIGITS), dense_net(), 6.0 / 3.6, 150, 1)
-    fcn: Panel = Panel(two(CIFAR), dense_net(), 6.0 / 3.6, 200, 1)
-    cnn: Panel = Panel(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 80, 1)
-    wrn: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8), 0.8, 100, 1)
-    vit: Panel = Panel(two(CIFAR, pool=2), vit4(32), 1.2, 300, 1)
-    pytorch: Panel = Panel(
+    digits: Trial = Trial(two(DIGITS), dense_net(), 6.0 / 3.6, 150, 1)
+    fcn: Trial = Trial(two(CIFAR), dense_net(), 6.0 / 3.6, 200, 1)
+    cnn: Trial = Trial(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 80, 1)
+    wrn: Trial = Trial(two(CIFAR, pool=4), residual_net(2, 8), 0.8, 100, 1)
+    vit: Trial = Trial(two(CIFAR, pool=2), vit4(32), 1.2, 300, 1)
+    pytorch: Trial = Trial(
         two(CIFAR), replace(dense_net(512), parameterization="pytorch"), 0.25, 200, 1
     )
-    cnn_pytorch: Panel = Panel(two(CIFAR, pool=4), conv_net(64, 8, PYTORCH), 0.25, 100, 1)
-    wrn_pytorch: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8, PYTORCH), 0.25, 150, 1)
-    vit_pytorch: Panel = Panel(two(CIFAR, pool=2), vit4(32, scaling=PYTORCH), 1.0, 300, 1)
-    fcn_svhn: Panel = Panel(two(SVHN), dense_net(), 6.0 / 3.4, 200, 1)
-    cnn_svhn: Panel = Panel(two(SVHN, pool=4), conv_net(64, 8), 3.0 / 1.6, 80, 1)
-    wrn_svhn: Panel = Panel(two(SVHN, pool=4), residual_net(2, 8), 0.8, 300, 1)
-    vit_svhn: Panel = Panel(two(SVHN, pool=2), vit4(32), 1.2, 300, 1)
-    many: Panel = Panel(two(CIFAR, 5000), dense_net(), 6.0 / 3.6, 200, 1)
-    myrtle: Panel = Panel(OneHot("cifar10", 64, 1), Myrtle((32, 32, 3), channels=8), 2.0, 150, 10)
-    cyclical: Panel = Panel(two(CIFAR, pool=4), residual_net(2, 8), 0.6, 120, 1)
-    rank_2: Panel = Panel(LowRank("rank-2", 100, 300, 1), dense_net(512, 2), 0.5, 600, 1)
-    rank_4: Panel = Panel(
+    cnn_pytorch: Trial = Trial(two(CIFAR, pool=4), conv_net(64, 8, PYTORCH), 0.25, 100, 1)
+    wrn_pytorch: Trial = Trial(two(CIFAR, pool=4), residual_net(2, 8, PYTORCH), 0.25, 150, 1)
+    vit_pytorch: Trial = Trial(two(CIFAR, pool=2), vit4(32, scaling=PYTORCH), 1.0, 300, 1)
+    fcn_svhn: Trial = Trial(two(SVHN), dense_net(), 6.0 / 3.4, 200, 1)
+    cnn_svhn: Trial = Trial(two(SVHN, pool=4), conv_net(64, 8), 3.0 / 1.6, 80, 1)
+    wrn_svhn: Trial = Trial(two(SVHN, pool=4), residual_net(2, 8), 0.8, 300, 1)
+    vit_svhn: Trial = Trial(two(SVHN, pool=2), vit4(32), 1.2, 300, 1)
+    many: Trial = Trial(two(CIFAR, 5000), dense_net(), 6.0 / 3.6, 200, 1)
+    myrtle: Trial = Trial(OneHot("cifar10", 64, 1), Myrtle((32, 32, 3), channels=8), 2.0, 150, 10)
+    cyclical: Trial = Trial(two(CIFAR, pool=4), residual_net(2, 8), 0.6, 120, 1)
+    rank_2: Trial = Trial(LowRank("rank-2", 100, 300, 1), dense_net(512, 2), 0.5, 600, 1)
+    rank_4: Trial = Trial(
         LowRank("rank-4", 100, 300, 1, unit_variance=True), dense_net(256, 4), 0.5, 600, 1
     )
     batch_size: int = 32
@@ -120,26 +120,26 @@ study = Study(
     scales={
         "smoke": {
             "panels": ("digits",),
-            "digits": Panel(two(DIGITS, 48), dense_net(256), 6.0 / 3.6, 120, 1),
+            "digits": Trial(two(DIGITS, 48), dense_net(256), 6.0 / 3.6, 120, 1),
             "batch_size": 12, "seeds": 6,
         },
         "laptop": {},
         "paper": {
-            "cnn": Panel(two(CIFAR), conv_net(512, 32), 8.0 / 4.5, 400, 1),
-            "cnn_svhn": Panel(two(SVHN), conv_net(512, 32), 3.0 / 1.6, 400, 1),
-            "pytorch": Panel(
+            "cnn": Trial(two(CIFAR), conv_net(512, 32), 8.0 / 4.5, 400, 1),
+            "cnn_svhn": Trial(two(SVHN), conv_net(512, 32), 3.0 / 1.6, 400, 1),
+            "pytorch": Trial(
                 two(CIFAR), replace(dense_net(), parameterization="pytorch"), 0.25, 400, 1
             ),
-            "cnn_pytorch": Panel(two(CIFAR), conv_net(512, 32, PYTORCH), 0.25, 400, 1),
-            "wrn_pytorch": Panel(two(CIFAR), residual_net(10, 32, PYTORCH), 0.25, 400, 1),
-            "vit_pytorch": Panel(two(CIFAR), vit4(512, 32, scaling=PYTORCH), 1.0, 1000, 1),
-            "wrn": Panel(two(CIFAR), residual_net(10, 32), 3.0 / 1.5, 400, 1),
-            "wrn_svhn": Panel(two(SVHN), residual_net(10, 32), 3.0 / 1.5, 400, 1),
-            "vit_svhn": Panel(two(SVHN), vit4(512, 32), 1.2, 1000, 1),
-            "cyclical": Panel(two(CIFAR), residual_net(10, 32), 2.0, 400, 1),
-            "vit": Panel(two(CIFAR), vit4(512, 32), 1.2, 1000, 1),
-            "myrtle": Panel(OneHot("cifar10", 128, 1), Myrtle((32, 32, 3)), 2.0, 400, 10),
-            "rank_2": Panel(LowRank("rank-2", 100, 2000, 1), dense_net(1024, 2), 0.5, 2000, 1),
+            "cnn_pytorch": Trial(two(CIFAR), conv_net(512, 32, PYTORCH), 0.25, 400, 1),
+            "wrn_pytorch": Trial(two(CIFAR), residual_net(10, 32, PYTORCH), 0.25, 400, 1),
+            "vit_pytorch": Trial(two(CIFAR), vit4(512, 32, scaling=PYTORCH), 1.0, 1000, 1),
+            "wrn": Trial(two(CIFAR), residual_net(10, 32), 3.0 / 1.5, 400, 1),
+            "wrn_svhn": Trial(two(SVHN), residual_net(10, 32), 3.0 / 1.5, 400, 1),
+            "vit_svhn": Trial(two(SVHN), vit4(512, 32), 1.2, 1000, 1),
+            "cyclical": Trial(two(CIFAR), residual_net(10, 32), 2.0, 400, 1),
+            "vit": Trial(two(CIFAR), vit4(512, 32), 1.2, 1000, 1),
+            "myrtle": Trial(OneHot("cifar10", 128, 1), Myrtle((32, 32, 3)), 2.0, 400, 10),
+            "rank_2": Trial(LowRank("rank-2", 100, 2000, 1), dense_net(1024, 2), 0.5, 2000, 1),
             "deep_seeds": 8,
         },
     },
@@ -159,7 +159,7 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Panel:
+def of(s: Settings, name: str) -> Trial:
     """One panel's settings."""
     return getattr(s, name.replace("-", "_"))
 

@@ -11,7 +11,7 @@ from dynascope.core.randomness import key_for
 from dynascope.models import TwoLayerReLU
 from dynascope.probes import tangent_kernel
 from dynascope.runtime.precision import precision
-from dynascope.studies.catapult.panels import built
+from dynascope.studies.catapult.trials import built
 from dynascope.tasks import TwoClusters
 from dynascope.theories import QuadraticMap
 from dynascope.theories.catapult import directions as theory

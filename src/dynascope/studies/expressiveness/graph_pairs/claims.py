@@ -11,7 +11,7 @@ from dynascope.core.records import Measured
 from dynascope.core.sources import chen2025, derived
 from dynascope.graphs import families, union
 from dynascope.graphs.operators import normalized
-from dynascope.graphs.pairs import BRANCHES, FOURTEEN, HEXAGON, REGULAR, Pair
+from dynascope.graphs.pairs import BRANCHES, FOURTEEN, HEXAGON, REGULAR, GraphPair
 from dynascope.graphs.powers import integer_powers
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
 from dynascope.studies.expressiveness.graph_pairs import runs
@@ -39,7 +39,7 @@ LEMMA_A_9: Sums = (((1,), (2,)), ((3, 9), (6, 8)), ((5, 7), (4, 10)))
 ROUNDING = 1e-12
 
 
-def largest_gap(s: Settings, pair: Pair) -> Measured:
+def largest_gap(s: Settings, pair: GraphPair) -> Measured:
     """Largest difference of (D^-a A D^-(1-a))^k 1 between the graphs of a pair."""
     graphs, gaps = (pair.first, pair.second), []
     for a in (0.0, 0.3, 0.5, 1.0):
@@ -107,7 +107,7 @@ def every_node(n: int) -> Sums:
     return tuple(((i,), (n + i,)) for i in range(1, n + 1))
 
 
-def unequal_sums(s: Settings, pair: Pair, sums: Sums) -> Measured:
+def unequal_sums(s: Settings, pair: GraphPair, sums: Sums) -> Measured:
     """Lengths at which sums of walk counts differ, over all sums; nodes count from 1."""
     both = union([pair.first, pair.second])
     w = np.stack([*islice(integer_powers(both.adjacency, np.ones(both.nodes, int)), s.powers)])

@@ -17,7 +17,7 @@ from dynascope.core.sources import chen2025
 from dynascope.core.spec import Spec
 from dynascope.graphs import distinguish, families, from_edges, operators, partitions, union
 from dynascope.graphs.injective import injective_exponent
-from dynascope.graphs.pairs import BRANCHES, FOURTEEN, HEXAGON, Pair, circulant, hard_pairs
+from dynascope.graphs.pairs import BRANCHES, FOURTEEN, HEXAGON, GraphPair, circulant, hard_pairs
 from dynascope.studies.study import Study
 
 NODES, PAIRS = 24, 100  # pairs of random graphs with the same degrees
@@ -50,7 +50,7 @@ study = Study(
 
 
 @study.finding
-def pairs(s: Settings) -> dict[str, Pair]:
+def pairs(s: Settings) -> dict[str, GraphPair]:
     """The pairs of the thesis, and pairs of which it is certain who tells them apart."""
     order = np.random.default_rng(0).permutation(14)
     first = FOURTEEN.first
@@ -58,20 +58,22 @@ def pairs(s: Settings) -> dict[str, Pair]:
     star, line = (from_edges([(i * step, i + 1) for i in range(7)]) for step in (0, 1))
     ring, long = circulant(8, 1), circulant(14, 1)
     planted = (
-        Pair(RENUMBERED, first, moved, "alike for everyone"),
-        Pair(STAR, star, line, "apart for all who see degrees"),
-        Pair(CYCLE, ring, line, "apart for all who see degrees"),
-        Pair("the first graph twice", first, first, "alike at every node"),
-        Pair("a cycle twice", ring, ring, "alike, and so are all its nodes"),
-        Pair("a longer cycle twice", long, long, "alike, and so are all its nodes"),
-        Pair("the hexagon twice", HEXAGON.first, HEXAGON.first, "alike for everyone"),
-        Pair("a hexagon with chords", HEXAGON.first, circulant(6, 1, 2), "apart by the degree"),
+        GraphPair(RENUMBERED, first, moved, "alike for everyone"),
+        GraphPair(STAR, star, line, "apart for all who see degrees"),
+        GraphPair(CYCLE, ring, line, "apart for all who see degrees"),
+        GraphPair("the first graph twice", first, first, "alike at every node"),
+        GraphPair("a cycle twice", ring, ring, "alike, and so are all its nodes"),
+        GraphPair("a longer cycle twice", long, long, "alike, and so are all its nodes"),
+        GraphPair("the hexagon twice", HEXAGON.first, HEXAGON.first, "alike for everyone"),
+        GraphPair(
+            "a hexagon with chords", HEXAGON.first, circulant(6, 1, 2), "apart by the degree"
+        ),
     )
     return {pair.name: pair for pair in (*hard_pairs, *planted)}
 
 
 @study.finding(pairs)
-def told(s: Settings, pairs: dict[str, Pair]) -> Told:
+def told(s: Settings, pairs: dict[str, GraphPair]) -> Told:
     """What tells the graphs of a pair apart as wholes."""
     found: Told = {}
     for name in (*hard_pairs.names(), RENUMBERED, STAR, CYCLE):
@@ -79,7 +81,7 @@ def told(s: Settings, pairs: dict[str, Pair]) -> Told:
     return found
 
 
-def _depth(pair: Pair, family: str) -> float:
+def _depth(pair: GraphPair, family: str) -> float:
     """The first depth at which the graphs of a pair differ as wholes; infinity for none."""
     depth = distinguish(pair.first, pair.second, family, features=pair.features).depth
     return inf if depth is None else depth
@@ -122,7 +124,7 @@ ON_HEXAGON: dict[str, Callable[[Any], Any]] = {
 
 
 @study.finding(pairs)
-def row_sums(s: Settings, pairs: dict[str, Pair]) -> dict[tuple[str, str], np.ndarray]:
+def row_sums(s: Settings, pairs: dict[str, GraphPair]) -> dict[tuple[str, str], np.ndarray]:
     """By operator and pair, (2, 6) the row sums of both graphs in order."""
     found = {}
     names = (HEXAGON.name, "the hexagon twice", "a hexagon with chords")

@@ -1,6 +1,6 @@
 """What the studies of catapults train: networks on a few pictures or on a target of low rank.
 
-A panel is a task, a network and a learning rate as a multiple of the critical one of all samples
+A trial is a task, a network and a learning rate as a multiple of the critical one of all samples
 before training, which is how the thesis's rates can be had without its scaling of the inputs.
 """
 
@@ -26,7 +26,7 @@ CIFAR, SVHN, DIGITS = ("cifar10", (7, 9)), ("svhn", (0, 2)), ("digits", (0, 2))
 
 
 @dataclass(frozen=True)
-class Panel(Spec):
+class Trial(Spec, tag="studies.Panel"):
     """A network, what it learns, and the rate over the critical one of the start."""
 
     task: Samples
@@ -70,17 +70,17 @@ def vit4(
     )  # fmt: skip
 
 
-def effort(panel: Panel) -> float:
+def effort(trial: Trial) -> float:
     """What a step of one seed takes, up to a factor for each kind of network: for estimates.
 
     Samples times the products of a layer.
 
     Example:
-        >>> wide, narrow = (Panel(two(DIGITS), dense_net(width), 1.0) for width in (200, 100))
+        >>> wide, narrow = (Trial(two(DIGITS), dense_net(width), 1.0) for width in (200, 100))
         >>> effort(wide) / effort(narrow)
         4.0
     """
-    model: Any = panel.model
+    model: Any = trial.model
     if isinstance(model, MLP):
         places, width = 1, model.width
     elif isinstance(model, Transformer):
@@ -88,19 +88,19 @@ def effort(panel: Panel) -> float:
         places, width = height * length // model.tokens.side**2, model.width  # type: ignore[attr-defined]
     else:
         places, width = model.shape[0] * model.shape[1], model.channels * getattr(model, "widen", 1)
-    return float((panel.task.train or 0) * places * width**2)  # type: ignore[attr-defined]
+    return float((trial.task.train or 0) * places * width**2)  # type: ignore[attr-defined]
 
 
-def seed_count(settings: Any, panel: Panel) -> int:
-    """How many seeds a panel has: `deep_seeds` with convolutions, whose runs take minutes."""
-    few = not isinstance(panel.model, MLP | Transformer)
+def seed_count(settings: Any, trial: Trial) -> int:
+    """How many seeds a trial has: `deep_seeds` with convolutions, whose runs take minutes."""
+    few = not isinstance(trial.model, MLP | Transformer)
     return settings.deep_seeds if few else settings.seeds
 
 
-def estimated(step: float, settings: Any, panel: Panel, usual: Panel) -> float:
-    """Seconds of a panel's runs, where a step of one seed takes `step` at its usual size."""
-    moves = panel.steps * seed_count(settings, panel)
-    return COMPILING + step * moves * effort(panel) / effort(usual)
+def estimated(step: float, settings: Any, trial: Trial, usual: Trial) -> float:
+    """Seconds of a trial's runs, where a step of one seed takes `step` at its usual size."""
+    moves = trial.steps * seed_count(settings, trial)
+    return COMPILING + step * moves * effort(trial) / effort(usual)
 
 
 def two(source: tuple[str, tuple[int, int]], train: int = 128, pool: int = 1) -> TwoClasses:
@@ -114,10 +114,10 @@ def built(model: Model, inputs: int, outputs: int) -> Any:
     return model.build(inputs, outputs)
 
 
-def critical_rate(panel: Panel, seed: int) -> float:
+def critical_rate(trial: Trial, seed: int) -> float:
     """The critical rate of all samples before training: entries / largest eigenvalue."""
-    task = panel.task
-    network = built(panel.model, task.input_size, task.output_size)
+    task = trial.task
+    network = built(trial.model, task.input_size, task.output_size)
     with precision("float32"):
         x, _ = task.samples(key_for(seed, "data"))
         params = jax.jit(network.init)(key_for(seed, "init"))
@@ -125,6 +125,6 @@ def critical_rate(panel: Panel, seed: int) -> float:
     return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
 
 
-def mean_rate(panel: Panel, seeds: int) -> float:
+def mean_rate(trial: Trial, seeds: int) -> float:
     """The same, mean over seeds: one rate for all of them, as the thesis has."""
-    return float(np.mean([critical_rate(panel, seed) for seed in range(seeds)]))
+    return float(np.mean([critical_rate(trial, seed) for seed in range(seeds)]))
