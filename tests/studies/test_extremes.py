@@ -7,7 +7,7 @@ import pytest
 
 from dynascope.core.records import Measured
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
-from dynascope.studies.extremes import distance, largest, smallest
+from dynascope.studies.extremes import distance, largest, largest_distance, smallest
 from dynascope.studies.measures import average, exact, share
 
 NAN = float("nan")
@@ -18,8 +18,17 @@ def test_the_largest_of_several_needs_more_for_its_low_end():
     rng, decided = np.random.default_rng(0), 0
     for _ in range(1000):
         draws = [share(rng.random(200) < 0.3) for _ in range(5)]
-        decided += largest(distance(m, 0.3) for m in draws).low > 0
+        decided += largest_distance((m, 0.3) for m in draws).low > 0
     assert decided <= 70  # 5 %, and three deviations
+
+
+def test_shares_near_one_have_ends_of_their_own_kind():
+    """Wider by Student's ratio the low end would be above all true shares in 4.3 % of cases."""
+    rng, chance, beyond = np.random.default_rng(1), 0.9475, 0
+    for _ in range(4000):
+        shares = (share(np.arange(100) < n) for n in rng.binomial(100, chance, 10))
+        beyond += largest(shares).low > chance
+    assert beyond / 4000 <= 0.025 + 0.0075  # and three deviations
 
 
 @pytest.mark.parametrize("extreme", [largest, smallest])

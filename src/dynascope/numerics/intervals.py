@@ -54,8 +54,10 @@ def of_mean(values: np.ndarray) -> Interval | None:
     return around(float(values.mean()), float(values.std(ddof=1)) / n**0.5, n - 1)
 
 
-def of_share(yes: int, n: int) -> Interval | None:
+def of_share(yes: int, n: int, tail: float = TAIL) -> Interval | None:
     """Of the chance of a yes, from `yes` of `n` draws (Clopper and Pearson).
+
+    Each end is missed in at most a share `tail` of repetitions.
 
     Example:
         >>> [round(v, 3) for v in of_share(0, 10)]
@@ -63,8 +65,8 @@ def of_share(yes: int, n: int) -> Interval | None:
     """
     if n < 1:
         return None
-    low = float(special.betaincinv(yes, n - yes + 1, TAIL)) if yes else 0.0
-    high = float(special.betaincinv(yes + 1, n - yes, 1 - TAIL)) if yes < n else 1.0
+    low = float(special.betaincinv(yes, n - yes + 1, tail)) if yes else 0.0
+    high = float(special.betaincinv(yes + 1, n - yes, 1 - tail)) if yes < n else 1.0
     return low, high
 
 
@@ -90,8 +92,10 @@ def of_difference(values: Interval, first: Interval, second: Interval) -> Interv
     return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)
 
 
-def of_median(values: np.ndarray) -> Interval | None:
+def of_median(values: np.ndarray, tail: float = TAIL) -> Interval | None:
     """Of the median of independent draws, by order statistics; needs six of them, all numbers.
+
+    Each end is missed in at most a share `tail` of repetitions; a smaller one needs more draws.
 
     Example:
         >>> of_median(np.arange(6.0)), of_median(np.arange(5.0))
@@ -99,8 +103,8 @@ def of_median(values: np.ndarray) -> Interval | None:
     """
     ordered = np.sort(np.asarray(values, float))
     n = len(ordered)
-    # The k smallest may be left out if fewer than k of n fair coins fall heads in a TAIL of cases.
-    left_out = np.flatnonzero(special.bdtr(np.arange(n), n, 0.5) <= TAIL)
+    # The k smallest may be left out if fewer than k of n fair coins fall heads in a tail of cases.
+    left_out = np.flatnonzero(special.bdtr(np.arange(n), n, 0.5) <= tail)
     if not len(left_out) or np.isnan(ordered).any():
         return None
     k = int(left_out[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from dynascope.core.sources import cited
 from dynascope.studies import studies
 
 HEAD = """\
@@ -15,14 +16,16 @@ settings and claims of a study, `dynascope run NAME` runs it.
 
 
 def page() -> str:
-    """The studies of this package by phenomenon: title, first source, number of claims."""
+    """The studies of this package by phenomenon: title, sources, number of claims."""
     ours = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
     ours.sort(key=lambda s: (s.phenomenon, s.name))
     parts = [HEAD]
     for phenomenon, group in itertools.groupby(ours, lambda s: s.phenomenon):
         parts += [f"## {phenomenon.replace('-', ' ').replace('_', ' ').capitalize()}\n"]
-        parts += ["| study | what it looks at | source | claims |", "|---|---|---|---|"]
-        parts += [f"| `{s.name}` | {s.title} | {s.sources[0]} | {len(s.claims)} |" for s in group]
+        parts += ["| study | what it looks at | sources | claims |", "|---|---|---|---|"]
+        parts += [
+            f"| `{s.name}` | {s.title} | {cited(s.sources)} | {len(s.claims)} |" for s in group
+        ]
         parts += [""]
     return "\n".join(parts)
 

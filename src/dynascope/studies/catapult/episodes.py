@@ -16,7 +16,7 @@ from dynascope.probes.catapults import SPIKE, Catapult, catapults
 from dynascope.studies.measures import average, average_share, share
 from dynascope.studies.nodes import Missing
 
-REST_RISE = 1.05  # what the rest may reach over its first value, zhu2024 Claim 1
+REST_RISE = 1.05  # what the rest may reach over its first value: zhu2024 Claim 1 has 1
 BACK = 0.2  # of the first loss: what a catapult comes back to
 
 

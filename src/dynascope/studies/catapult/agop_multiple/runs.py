@@ -105,7 +105,7 @@ class Settings(Spec, tag="studies.agop-multiple"):
 
 study = Study(
     "agop-multiple",
-    title="Every catapult lowers the test loss and aligns the features, if few matter",
+    title="Raises of the rate lower the test loss and align the features, if few matter",
     sources=(zhu2024("Figs. 4.8, C.13-C.17"),),
     settings=Settings,
     scales={
@@ -251,13 +251,6 @@ def made(s: Settings) -> dict[str, Table]:
     )
     lost = planted(*GAINS, diverged=True)
     return {"better": good, "worse": backwards, "compared": wide, "opposite": narrow, "lost": lost}
-
-
-@study.finding
-def many_seeds(s: Settings) -> Table:
-    """Planted gains in sixty-four seeds, enough to say that a tenth of them does not diverge."""
-    good = planted(*GAINS)
-    return Table(good.names, *(np.tile(part, (1, 8)) for part in good[1:]))
 
 
 @study.finding

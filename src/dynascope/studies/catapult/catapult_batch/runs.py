@@ -95,8 +95,8 @@ study = Study(
                   "shallow": Trial(two(CIFAR), dense_net(1024, 2), 0.85, 2000)},
     },
     notes=(
-        "Table 4.2 does not say of which loss the rise is: of the whole training set, as the text "
-        "has it, or of the batch, as a running loss. Both are measured.",
+        "The rises of Table 4.2 are those of the loss of the whole training set. Those of the "
+        "batch's own loss, which a running loss shows, are measured too.",
         "The rates are the printed ones over the printed critical rates; the shallow network's "
         "0.8, whose critical rate is not given, is 0.85 of the critical rate, above that of some "
         "batches. Batches come in a new order every epoch. Training ends below a loss of 0.001.",

@@ -43,10 +43,16 @@ def numbers(run: Run, *_: Any) -> str:
     return f"{losses(run)} Norm of the kernel {first:.3g} to {last:.3g}."
 
 
-NARROW = ("cnn", "cnn-svhn", "wrn", "classes-cnn")  # stand-ins at all scales but the thesis's own
+SMALL = (
+    "cnn",
+    "cnn-svhn",
+    "wrn",
+    "classes",
+    "classes-cnn",
+)  # stand-ins at all scales but the thesis's own
 
 for _name, (_what, _, _place) in PANELS.items():
-    _ours = _name in ("digits", *NARROW)
+    _ours = _name in ("digits", *SMALL)
     _past = runs.descents[_name]["past"]
     _source = zhu2024(f"Claim 1, {_place}", how=OTHER_DATA if _name == "digits" else "")
     study.claim(

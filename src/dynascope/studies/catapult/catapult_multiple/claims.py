@@ -22,6 +22,19 @@ def lower_each_time(run: Run, ends: tuple[int, ...]) -> Measured:
     return share((np.diff(seen, axis=1) < 0).all(axis=1))
 
 
+def in_each_stretch(run: Run, starts: tuple[int, ...]) -> Measured:
+    """Share of seeds with a spike in every stretch of the schedule.
+
+    A spike belongs to the stretch in which its loss is highest.
+    """
+    ends = (*starts[1:], run.sizes["step"])
+    flags = []
+    for lane in episodes.events(run):
+        within = zip(starts, ends, strict=True)
+        flags.append(all(any(a <= spike.peak < b for spike in lane) for a, b in within))
+    return share(flags)
+
+
 def diverges(run: Run) -> Measured:
     """Share of seeds that leave finite numbers, or end above ten times their first loss."""
     loss = run["loss"].values
@@ -63,6 +76,16 @@ for _name, (_what, _, _panel) in PANELS.items():
         exploratory=True,
     )  # fmt: skip
     study.claim(
+        f"{_name}-each-raise",
+        f"The first rate of {_what} and each raise set off a spike of the loss, to at least twice "
+        "its lowest value before, in every seed.",
+        zhu2024(_shown, how=_how), in_each_stretch, in_all_seeds("ours" if _ours else "printed"),
+        on=(_runs["raised"], (0, *_ends)),
+        fails_on=case("half the critical rate throughout", _runs["below"], (0, *_ends)),
+        holds_on=case(CATAPULT, runs.made["catapult"], (0, 30)), note=numbers,
+        exploratory=_ours,
+    )  # fmt: skip
+    study.claim(
         f"{_name}-gains",
         f"The critical rate of {_what} at least doubles over the schedule, where the loss stays "
         "finite.",
@@ -92,15 +115,16 @@ for _name, (_what, _, _panel) in PANELS.items():
         exploratory=_ours,
     )  # fmt: skip
     _blown_up = case("planted: a loss that blows up", runs.made["diverges"])
-    for _which, _words, _sure in (
-        ("last", "The last rate of the schedule",
+    for _which, _words, _place, _origin, _sure in (
+        ("last", "The last rate of the schedule", "appendix C.2, with the rates of C.6; the "
+         "caption of Fig. C.7 has others", "derived",
          case("the rate that the caption gives", _runs["captioned"])),
-        ("captioned", "The rate that the caption gives", _blown_up),
+        ("captioned", "The rate that the caption gives", "Fig. C.7", "printed", _blown_up),
     ):  # fmt: skip
         study.claim(
             f"{_name}-{_which}-diverges",
             f"{_words}, used on {_what} from the start, diverges.",
-            zhu2024("Fig. C.7", how=_how), diverges, in_all_seeds("ours" if _ours else "printed"),
+            zhu2024(_place, how=_how), diverges, in_all_seeds("ours" if _ours else _origin),  # type: ignore[arg-type]
             on=_runs[_which], holds_on=_sure, note=losses, exploratory=_ours,
             fails_on=case("half the critical rate throughout", _runs["below"]),
         )  # fmt: skip

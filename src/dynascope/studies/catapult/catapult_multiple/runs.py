@@ -82,7 +82,7 @@ class Settings(Spec, tag="studies.catapult-multiple"):
 
 study = Study(
     "catapult-multiple",
-    title="Each raise of the rate sets off a catapult; the last rate alone diverges",
+    title="Raises of the rate set off catapults; the last rate from the start diverges",
     sources=(zhu2024("Figs. 4.4, C.6, C.7"),),
     settings=Settings,
     scales={

@@ -38,8 +38,9 @@ for _name, (_what, _, _place) in PANELS.items():
         f"{_name}-small-rate",
         f"At a twentieth of the rate the loss of {_what} rises to less than twice its lowest value "
         "so far, on average over seeds.",
-        _source, episodes.largest_rise, at_most(SPIKE, "ours"), on=_below,
+        zhu2024(_place, how="the counterpart of"), episodes.largest_rise, at_most(SPIKE, "ours"),
+        on=_below,
         fails_on=case("planted: two catapults", runs.made["catapult"]),
         holds_on=case("planted: a loss that only falls", runs.made["monotone"]),
-        note=losses, exploratory=_ours,
+        note=losses, exploratory=True,
     )  # fmt: skip

@@ -52,7 +52,7 @@ PANELS = {
     "cnn-svhn": ("a 5-layer CNN on SVHN 0, 2", "svhn", "Fig. C.10 b"),
     "wrn-svhn": ("a wide residual network on SVHN 0, 2", "svhn", "Fig. C.10 c"),
     "vit-svhn": ("a vision transformer on SVHN 0, 2", "svhn", "Fig. C.10 d"),
-    "many": ("a 5-layer network on 5,000 pictures", "cifar10", "Fig. C.11 a, b"),
+    "many": ("a 5-layer network on 5,000 pictures", "cifar10", "Fig. C.11 a"),
     "myrtle": ("a Myrtle network on ten classes of CIFAR-10", "cifar10", "Fig. C.11 c"),
     "cyclical": ("a wide residual network at a cyclical rate", "cifar10", "Fig. C.12"),
     "rank-2": ("a 2-layer network learning x1 x2 in batches of 5", None, "Fig. C.22 a"),

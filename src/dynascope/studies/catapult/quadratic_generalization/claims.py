@@ -65,7 +65,7 @@ def _listed(found: Found, change: str) -> str:
 
 
 for _change, _slug, _where, _place in (
-    ("", "", "Below", "Fig. 3.4 (i)"),
+    ("", "", "Below", "section 3.4, Fig. 3.4"),
     ("deep", "-deep", "In three layers below", "Figs. B.8, B.9"),
     ("tanh", "-tanh", "With tanh below", "Figs. B.10-B.13"),
     ("swish", "-swish", "With swish below", "Figs. B.10-B.13"),

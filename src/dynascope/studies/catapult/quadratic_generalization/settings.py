@@ -30,9 +30,9 @@ DEEP, ACTIVATIONS = "deep", ("tanh", "swish")
 CHANGED = tuple(name for name in LEARNED if name not in ("sign", "product"))
 NAMES = (*LEARNED, *(f"{s}-{change}" for s in CHANGED for change in (DEEP, *ACTIVATIONS)))
 PANELS = {  # what is shown, in the order of the figures: where a gain is claimed, and the figure
-    "digits": ("On two classes of the built-in digits", "Fig. 3.4 (ii)"),
-    "sign": ("Learning the sign of x1 + x2 / 2", "Fig. 3.4 (ii)"),
-    "product": ("Learning x1 x2", "Fig. 3.4 (ii)"),
+    "digits": ("On two classes of the built-in digits", "section 3.4, Fig. 3.4"),
+    "sign": ("Learning the sign of x1 + x2 / 2", "section 3.4, Fig. 3.4"),
+    "product": ("Learning x1 x2", "section 3.4, Fig. 3.4"),
     "mnist": ("On two classes of MNIST", "Figs. 3.4, B.5"),
     "ag_news": ("On two classes of AG News", "Figs. 3.4, B.5"),
     "cifar10": ("On two classes of CIFAR-10 in batches of 32", "Figs. 3.2 b, 3.4, B.6"),

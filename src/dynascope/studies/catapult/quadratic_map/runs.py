@@ -197,6 +197,26 @@ def planted_kernels(s: Settings) -> np.ndarray:
     return np.linspace(0.6, 1.4, s.draws)
 
 
+@study.compute(reads=(), seconds=lambda s: 0.5)
+def first_w(s: Settings) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By start: widths, and |w(0)| as the first step of the kernel shows it, or u(0).
+
+    v(1) = v(0) - u(0) (4 - v(0)) - 4 w(0), (3.14).
+    """
+    widths = np.logspace(2, 6, 9)
+    errors = {"same error": np.ones(9), "smaller error": 10 / np.sqrt(widths)}
+    found = {}
+    for name, error in errors.items():
+        path = QuadraticMap(1.0, 1.0, label=1.0).trajectory(
+            1, learning_rate=SUBCRITICAL[0], width=widths, output=1 + error
+        )
+        v, after = SUBCRITICAL[0] * path.kernel.T
+        u = SUBCRITICAL[0] ** 2 * error**2 / widths
+        found[name] = widths, np.abs(v - after - u * (4 - v)) / 4
+        found["u"] = found.get("u", (widths, u))
+    return found
+
+
 @study.compute(each=lambda s: ("below", "above", "no label"), reads=(), seconds=lambda s: 1.0)
 def bounds(s: Settings, side: str) -> dict[str, np.ndarray]:
     """How much of the bounds of Theorem B.3.1 descents use; above 1 the bound is broken.

@@ -119,14 +119,14 @@ same_kernel = case("the kernel by automatic differentiation", decompositions["au
 study.claim(
     "decomposition-as-printed",
     "The kernel is lambda1 p1 p1^T + lambda2 p2 p2^T with p the inputs of one sign.",
-    zhu2024("appendix B.11"), within, in_all_seeds("printed"),
+    zhu2024("appendix B.8"), within, in_all_seeds("printed"),
     on=(decompositions["printed"], 1e-10), partner="decomposition",
     fails_on=case("one direction alone", decompositions["one direction"], 1e-10),
     holds_on=same_kernel,
 )  # fmt: skip
 study.claim(
     "decomposition", "The kernel is that sum with p1 and p2 of length one.",
-    zhu2024("appendix B.11", how="corrects"), within, in_all_seeds("derived"),
+    zhu2024("appendix B.8", how="corrects"), within, in_all_seeds("derived"),
     on=(decompositions["unit vectors"], 1e-10), partner="decomposition-as-printed",
     fails_on=case("as printed", decompositions["printed"], 1e-10),
     holds_on=same_kernel,
@@ -242,9 +242,10 @@ study.claim(
 )  # fmt: skip
 study.claim(
     "reduction-as-printed",
-    "Over one sign u1 = 2 eta^2 Pi1 L / m and w1 = eta^2 <(g - y), y> / m move by (B.9), (B.10), "
-    "within 0.1 % a step.",
-    zhu2024("(B.9) to (B.12)"), keeps_law, in_all_seeds("printed"), on=(quadratic, "printed"),
+    "Over one sign the first eigenvalue moves by (B.10), with u1 = 2 eta^2 Pi1 L / m and w1 = "
+    "eta^2 <(g - y), y> / m, within 0.1 % a step.",
+    zhu2024("(B.10) with (B.11), (B.12)"), keeps_law, in_all_seeds("printed"),
+    on=(quadratic, "printed"),
     fails_on=case("a constant kernel", quadratic, "constant"),
     holds_on=case("an eigenvalue moved by it, planted", runs.printed_paths, "printed"),
     note="With unit vectors |p|^2 is missing, and w1 is no projection on p1.", partner="reduction",

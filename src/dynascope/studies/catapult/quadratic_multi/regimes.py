@@ -101,7 +101,9 @@ for _model, _prefix, _stands, _first, _both, _diverges in (
     study.claim(
         f"{_prefix}diverges",
         f"At 2.1 times the first critical rate descent of the {_model} diverges.",
-        zhu2024(_diverges), share_diverged, in_all_seeds("derived"), on=(_sweeps, PAST),
+        zhu2024(_diverges, how="a reading of" if _prefix else ""), share_diverged,
+        in_all_seeds("ours" if _prefix else "derived"), on=(_sweeps, PAST),
+        exploratory=bool(_prefix),
         fails_on=case("1.2 times the second critical rate", _sweeps, ABOVE),
         holds_on=case("flags of divergence, planted", _planted, PAST),
     )  # fmt: skip
@@ -141,7 +143,7 @@ rises = runs.rises
 study.claim(
     "theorem-between",
     "Between the critical rates the loss along p1 peaks in proportion to the width.",
-    zhu2024("Thm. 3.3.6 (1)"), in_proportion, in_all_seeds("ours"),
+    zhu2024("Thm. 3.3.6 (1)", how="derived; sharpens"), in_proportion, in_all_seeds("ours"),
     on=rises[BETWEEN, 0], fails_on=case("below both", rises[BELOW, 0]),
     holds_on=case("a tenth of the width, planted", runs.planted_rises),
     note="In proportion: to a power from 0.93 to 1.05.",
@@ -157,7 +159,7 @@ study.claim(
 study.claim(
     "theorem-above",
     "Above both critical rates the loss along p1 and along p2 peaks in proportion to the width.",
-    zhu2024("Thm. 3.3.6 (2)"), in_proportion, in_all_seeds("ours"),
+    zhu2024("Thm. 3.3.6 (2)", how="derived; sharpens"), in_proportion, in_all_seeds("ours"),
     on=(rises[ABOVE, 0], rises[ABOVE, 1]),
     fails_on=case("between them", rises[BETWEEN, 0], rises[BETWEEN, 1]),
     holds_on=case("a tenth of the width, planted", runs.planted_rises, runs.planted_rises),

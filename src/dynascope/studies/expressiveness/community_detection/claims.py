@@ -10,7 +10,7 @@ from dynascope.graphs.communities import chance_overlap
 from dynascope.studies.comparisons import at_least, at_most, near
 from dynascope.studies.expressiveness.community_detection import runs
 from dynascope.studies.expressiveness.community_detection.runs import TABLE_A_2, study
-from dynascope.studies.extremes import distance, largest, smallest
+from dynascope.studies.extremes import largest_distance, smallest
 from dynascope.studies.measures import average, minus
 from dynascope.studies.nodes import SETTINGS, case
 
@@ -100,7 +100,7 @@ study.claim(
 def furthest(overlaps: np.ndarray) -> Measured:
     """Largest distance of a mean overlap from the printed one, over the ranks."""
     means = [average(row) for row in overlaps]
-    return largest(distance(m, printed) for m, printed in zip(means, TABLE_A_2, strict=True))
+    return largest_distance(zip(means, TABLE_A_2, strict=True))
 
 
 study.claim(

@@ -14,7 +14,7 @@ from dynascope.studies.linearity.polyak.runs import Drawn, OrderTable, Settings,
 from dynascope.studies.measures import exact, share
 from dynascope.studies.nodes import SETTINGS, case
 
-LOGARITHMS = 0.2  # what they may add to a slope, as in the ledger's -1/2 to -0.3
+LOGARITHMS = 0.2  # what they may add to a slope: -1/2 to -0.3
 
 
 def excess(drawn: Drawn, limit: str) -> Measured:
@@ -28,19 +28,20 @@ def excess(drawn: Drawn, limit: str) -> Measured:
 
 
 drawn = runs.drawn
-for slug, lemma, place, words in (
-    ("lemma-inner-product", "inner product", "Lemma A.11.4",
+for slug, lemma, place, origin, words in (
+    ("lemma-inner-product", "inner product", "Lemma A.11.4", "printed",
      "|a . b| exceeds t + |b| R for at most 2 exp(-t^2 / 2 |b|^2) of all draws."),
-    ("lemma-image", "image", "Lemma A.11.7",
+    ("lemma-image", "image", "Lemma A.11.7", "derived",  # which leaves the 1/2 open
      "|B a| exceeds t + |B|_F + |B| R for at most 2 exp(-t^2 / 2 |B|^2) of all draws."),
-    ("lemma-series", "series", "Lemma A.11.8, as proved", "A matrix Gaussian series exceeds "
-     "t + R sqrt(nu) for at most (d1 + d2) exp(-t^2 / 2 nu) of all draws."),
-    ("lemma-moved-columns", "columns", "Lemma A.11.6",
+    ("lemma-series", "series", "Lemma A.11.8, as proved", "printed",
+     "A matrix Gaussian series exceeds t + R sqrt(nu) for at most (d1 + d2) exp(-t^2 / 2 nu) of "
+     "all draws."),
+    ("lemma-moved-columns", "columns", "Lemma A.11.6", "ours",  # which leaves the sqrt(2) open
      "A matrix of columns B_i a_i that are moved by R exceeds sqrt(2) (max |B_i| (sqrt(n) + R + t) "
      "+ max |B_i|_F) for at most 2 exp(-t^2) of all draws."),
 ):  # fmt: skip
     study.claim(
-        slug, words, zhu2024(place), excess, at_most(1.0, "printed"),
+        slug, words, zhu2024(place), excess, at_most(1.0, origin),  # type: ignore[arg-type]
         on=(drawn[lemma]["moved"], "lemma"),
         fails_on=case("the bound without its term in R", drawn[lemma]["moved"], "without"),
         holds_on=case("without an adversary", drawn[lemma]["still"], "lemma"),
@@ -50,7 +51,7 @@ study.claim(
     "lemma-columns",
     "A matrix of columns B_i a_i exceeds sqrt(2) (max |B_i| (sqrt(n) + t) + max |B_i|_F) for at "
     "most 2 exp(-t^2) of all draws.",
-    zhu2024("Lemma A.11.5"), excess, at_most(1.0, "printed"),
+    zhu2024("Lemma A.11.5"), excess, at_most(1.0, "ours"),  # which leaves the sqrt(2) open
     on=(drawn["columns"]["still"], "lemma"),
     fails_on=case("the bound without sqrt(n)", drawn["columns"]["still"], "short"),
     holds_on=case("a single column", drawn["columns"]["one column"], "lemma"),
@@ -109,7 +110,7 @@ for slug, quantity, place, words, squared in (
 ):  # fmt: skip
     study.claim(
         slug, words, zhu2024(place), growth,
-        at_most(POWERS[quantity] + squared * LOGARITHMS, "derived"),
+        at_most(POWERS[quantity] + squared * LOGARITHMS, "ours"),
         on=(SETTINGS, divided, quantity),
         fails_on=case("products not over sqrt(in-degree)", SETTINGS, undivided, quantity),
         holds_on=case("products over the in-degree itself", SETTINGS, further, quantity),

@@ -149,7 +149,8 @@ def declare(data: str, how: str) -> None:
     )  # fmt: skip
     study.claim(
         f"{data}-kept-flat",
-        f"{on}lowered to 0.1 at step 60, the network stays flatter than with 0.1 from the start.",
+        f"{on}lowered to 0.1 at step 60, the network is flatter 300 steps later than one with 0.1 "
+        "from the start is at step 60.",
         chen2025("Obs. 3", how), sharper, at_most(0.8, "ours"),
         on=(found, "lowered rate", "small rate", "last"),
         fails_on=case(alike, known.planted_alike["kept-flat"], "lowered rate", "small rate",

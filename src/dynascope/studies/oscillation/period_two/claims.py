@@ -80,7 +80,8 @@ study.claim(
 )  # fmt: skip
 study.claim(
     "fitting", "Descent on (g - y)^2 oscillates stably past its limit for every g that is named.",
-    chen2025("Prop. 1, Cors. 2 to 8"), oscillating, at_least(1.0, "printed"), on=(runs.fits, ALL),
+    chen2025("Prop. 1, Cors. 2 to 8", how="derived; adds stability to"), oscillating,
+    at_least(1.0, "derived"), on=(runs.fits, ALL),
     fails_on=case("g linear, where g' g''' = 6 g''^2 = 0", runs.fits, tuple(LINE)),
     holds_on=case(COSINE, runs.fits, ("cosine",)),
 )  # fmt: skip

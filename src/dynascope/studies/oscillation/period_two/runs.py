@@ -114,12 +114,12 @@ def _simulated_half(edge: Flip, rate: float) -> float:
 
 @study.compute(each=lambda s: LOSSES, reads=(), seconds=lambda s: 2)
 def brackets(s: Settings, name: str) -> dict[str, np.ndarray]:
-    """Theorem 3.1 by point below a minimum: rate, bound, whether it holds there or mirrored."""
+    """Theorem 3.1 by point below a minimum: rate, bound, whether it holds there."""
     text, near, distances = LOSSES[name]
     edge = flip(text, near)
     points = (edge.minimum - distances).tolist()
     found = [edge.rate_for(x) for x in points]
-    kept = [_kept(edge, x) or _kept(edge, 2 * edge.minimum - x) for x in points]
+    kept = [_kept(edge, x) for x in points]  # the side that the theorem names, where f3 > 0
     return {
         "points": np.array(points), "kept": np.array(kept),
         "rates": np.array([r.learning_rate if r else math.nan for r in found]),

@@ -1,14 +1,16 @@
 """What kinds of entries there are, how they grow, when they are suppressed, when all is learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import xarray as xr
 
 from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.core.sources import derived, yang2024, yang2025
+from dynascope.numerics.intervals import TAIL, of_median
 from dynascope.probes.entries import entry_kinds, minor_group
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds
-from dynascope.studies.extremes import largest
 from dynascope.studies.measures import exact, median, share
 from dynascope.studies.nodes import Missing, case
 from dynascope.studies.swing_by.jacobian_stages import learning_times, peaks, random_starts, runs
@@ -227,8 +229,18 @@ study.claim(
 
 
 def law_error(errors: Errors) -> Measured:
-    """Median error over seeds, in the worst direction and dimension."""
-    return largest(median(e[:, k]) for e in errors.values() for k in range(e.shape[1]))
+    """Median error over seeds, in the worst direction and dimension.
+
+    The low end counts how many medians there are; where the seeds are too few for that it is 0.
+    """
+    rows = [e[:, k] for e in errors.values() for k in range(e.shape[1])]
+    ends = [of_median(row, TAIL / len(rows)) or (0.0, 0.0) for row in rows]
+    medians = [median(row) for row in rows]
+    if any(m.value is None or m.high is None for m in medians):
+        return Measured(None, None, 0)
+    worst = max(medians, key=lambda m: m.value or 0.0)
+    highest = max(m.high or 0.0 for m in medians)
+    return replace(worst, low=max(low for low, _ in ends), high=highest)
 
 
 for slug, scale, percent in (("schur-law", 0.02, 1), ("schur-law-larger-starts", 0.1, 6)):

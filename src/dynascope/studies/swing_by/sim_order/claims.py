@@ -6,7 +6,7 @@ from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.core.sources import yang2025
 from dynascope.studies.comparisons import at_least, at_most, in_all_seeds, near
-from dynascope.studies.extremes import distance, largest, smallest
+from dynascope.studies.extremes import largest_distance, smallest
 from dynascope.studies.measures import average, exact, share
 from dynascope.studies.nodes import case
 from dynascope.studies.swing_by.sim_order import runs
@@ -40,7 +40,7 @@ def preference(setting: int, run: Run) -> Measured:
 def gap_to_signals(run: Run, predicted: np.ndarray) -> Measured:
     """Largest gap over settings between the mean preference and a predicted one."""
     seen = preferences(run)
-    return largest(distance(average(p), x) for p, x in zip(seen, predicted, strict=True))
+    return largest_distance((average(p), x) for p, x in zip(seen, predicted, strict=True))
 
 
 def listed(run: Run, _: np.ndarray) -> str:

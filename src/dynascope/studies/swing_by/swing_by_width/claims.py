@@ -12,7 +12,7 @@ from dynascope.core.sources import derived, yang2025
 from dynascope.models import TiedLinear
 from dynascope.probes import bump
 from dynascope.studies.comparisons import at_least, at_most, between, near
-from dynascope.studies.extremes import distance, largest, smallest
+from dynascope.studies.extremes import largest_distance, smallest
 from dynascope.studies.measures import average, exact, minus
 from dynascope.studies.nodes import Missing, case
 from dynascope.studies.swing_by.starts import signal
@@ -28,7 +28,7 @@ planted = runs.planted_depths
 
 def gap_to_law(shares: dict[TiedLinear, Measured], odds: dict[TiedLinear, float]) -> Measured:
     """Largest gap of the shares to the odds, over starts."""
-    return largest(distance(m, odds[model]) for model, m in shares.items())
+    return largest_distance((m, odds[model]) for model, m in shares.items())
 
 
 def share_of(shares: dict[Any, Measured], kind: Any) -> Measured | Missing:
@@ -178,7 +178,7 @@ def least_growth(shares: dict[int, Measured]) -> Measured:
 
 def gap_to_flow(shares: dict[int, Measured], odds: dict[int, Measured]) -> Measured:
     """Largest gap to the odds of the flow, over the depths that have some."""
-    return largest(distance(minus(shares[d], m)) for d, m in odds.items())
+    return largest_distance((minus(shares[d], m), 0.0) for d, m in odds.items())
 
 
 study.claim(
