@@ -23,7 +23,7 @@ test-all: .venv/ray ## what make test leaves out: all studies, what is slow or n
 	$(BIN)/python -m pytest -n auto --dist loadscope -m slow --ignore=tests/studies
 
 # Tests of one study go to one worker and share its run.
-test-ci: .venv/witness ## test-all without kills of the longer studies and Ray
+test-ci: .venv/witness ## test-all without Ray, kills of longer studies and detectors of longer computations
 	$(BIN)/python -m pytest -n auto --dist loadscope -m "slow and not by_hand" tests/studies
 	$(BIN)/python -m pytest -n auto --dist loadscope -m slow --ignore=tests/studies
 
@@ -45,7 +45,9 @@ format: .venv/test ## bring the code into shape
 	$(BIN)/ruff check --fix
 
 bench: .venv/bench ## benchmarks against named peers, ratios printed
-	cd benchmarks && for script in [a-z]*.py; do [ $$script = timing.py ] || ../$(BIN)/python $$script; done
+	cd benchmarks && failed=; for script in [a-z]*.py; do \
+	  [ $$script = timing.py ] || ../$(BIN)/python $$script || failed="$$failed $$script"; done; \
+	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 docs: .venv/test ## write the generated pages anew, and the documentation into site/; RUN="polyak balance" runs these first
 	$(BIN)/python -m dynascope.cli.docs > docs/commands.md

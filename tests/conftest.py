@@ -15,7 +15,10 @@ NEAR = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.fixture(autouse=True, scope="session")
 def _places(tmp_path_factory):
-    """A results folder for the session (compiled programs are shared), and the data folder."""
+    """A results folder for the session (compiled programs are shared), and the data folder.
+
+    That is DYNASCOPE_DATA; where it is not set, a folder beside the checkout if there is one.
+    """
     os.environ["DYNASCOPE_HOME"] = str(tmp_path_factory.mktemp("home"))
     if NEAR.is_dir():
         os.environ.setdefault("DYNASCOPE_DATA", str(NEAR))

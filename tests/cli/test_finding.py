@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dynascope.cli import options
+from dynascope.cli.root import _COMMANDS
 from dynascope.store import Store
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -16,41 +19,153 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text(enco
 
 
 def documented(command):
-    [row] = re.findall(rf"^\| `{re.escape(command)}`[^|]*\| (.*) \|$", PAGE, re.MULTILINE)
+    """The names in the row of a command; "the same" are those of the row above."""
+    found = re.findall(rf"(.*)\n\| `{re.escape(command)}`[^|]*\| (.*) \|$", PAGE, re.MULTILINE)
+    [(above, row)] = found
+    names = set(re.findall(r"`(\w+)`", row))
+    return names | set(re.findall(r"`(\w+)`", above.split("|")[2])) if "the same" in row else names
+
+
+def inside(part):
+    """The names of a part of an answer."""
+    [row] = re.findall(rf"^\| {re.escape(part)} \| (.*) \|$", PAGE, re.MULTILINE)
     return set(re.findall(r"`(\w+)`", row))
 
 
+def answered(cli, *words):
+    answer = cli(*words, "--json")
+    assert answer.code == 0, answer.err
+    return json.loads(answer.out)
+
+
 @pytest.fixture
-def commands(ids, tmp_path):
+def commands(ids, tmp_path, tiny, monkeypatch):
+    monkeypatch.setattr("dynascope.runner.of_document", lambda source: [tiny])
     edges = tmp_path / "edges.txt"
     edges.write_text("0 1\n1 2\n")
+    sweep = ["sweep", "--over", "model.init_scale=0.1,0.2", "--steps", "40", "--seeds", "2",
+             "--set", "record.points=5"]  # fmt: skip
+    quartic = ["orbit", "(x**2-1)**2/4", "--near", "1"]
     return {
         "list": ["list"],
         "list models": ["list", "models"],
+        "list quantities": ["list", "quantities"],
         "list swing-by": ["list", "swing-by"],
         "claims": ["claims", "--source", "chen2025"],
+        "claims --items": ["claims", "--items", "--source", "yang2025"],
         "run": ["run", "tiny", "--scale", "smoke"],
-        "sweep": ["sweep", "--over", "model.init_scale=0.1,0.2", "--steps", "40", "--seeds", "2",
-                  "--set", "record.points=5"],
+        "run --dry-run": ["run", "tiny", "--scale", "smoke", "--dry-run"],
+        "run --source": ["run", "--source", "chen2025", "--scale", "smoke"],
+        "run --source --dry-run": ["run", "--source", "chen2025", "--scale", "smoke", "--dry-run"],
+        "sweep": sweep,
+        "sweep --dry-run": [*sweep, "--dry-run"],
         "runs": ["runs"],
+        "show": ["show", ids["fast"]],
+        "show swing-by": ["show", ids["study"]],
         "compare": ["compare", ids["fast"], ids["sweep"]],
         "report": ["report", ids["sweep"]],
         "export": ["export", ids["sweep"], "--out", tmp_path / "out"],
         "graph": ["graph", edges],
+        "orbit": [*quartic, "--learning-rate", "1.05"],
+        "orbit --from --to": [*quartic, "--from", "0.9", "--to", "1.1"],
+        "rank": ["rank", *checkpoints(tmp_path)],
+        "spikes": ["spikes", log(tmp_path)],
+        "watch": ["watch", watched()],
+        "watch examples": ["watch", "examples"],
+        "new-study": ["new-study", "my-study", tmp_path / "my-study"],
+        "doctor": ["doctor"],
         "forget": ["forget", ids["sweep"], "--yes"],
     }  # fmt: skip
 
 
+def checkpoints(folder):
+    """Two of a GPT-2 of one layer and one head, of four dimensions."""
+    random = np.random.default_rng(0)
+    (folder / "config.json").write_text('{"n_head": 1}')
+    for name in ("before.npz", "after.npz"):
+        np.savez(folder / name, **{
+            "h.0.attn.c_attn.weight": random.normal(size=(4, 12)),
+            "h.0.attn.c_proj.weight": random.normal(size=(4, 4)),
+        })  # fmt: skip
+    return folder / "before.npz", folder / "after.npz"
+
+
+def log(folder):
+    """A training log with one spike."""
+    lines = [f"{step},{5.0 if 20 <= step < 23 else 1.0}" for step in range(40)]
+    (folder / "log.csv").write_text("\n".join(["step,loss", *lines]))
+    return folder / "log.csv"
+
+
+def watched():
+    """The id of a stored run of a watched loop that is past its critical rate."""
+    from dynascope.watching.planted.maps import quadratic
+
+    record = quadratic(3, 1.1, 1.2)
+    record.attrs = {"critical_rate_of": "2 / sharpness", "limit": 2.0, "schedule": "12",
+                    "errors": [], "notes": []}  # fmt: skip
+    sink = Store().sink({"watched": "mine", "model": "Net"}, "ab" * 16, "mine")
+    sink.append(record, b"{}")
+    sink.finish({**record.attrs, "outcome": "finished"})
+    return sink.id
+
+
 def test_json_has_the_names_that_are_documented(cli, commands):
     for command, words in commands.items():
-        answer = cli(*words, "--json")
-        assert answer.code == 0, answer.err
-        assert set(json.loads(answer.out)) == documented(command), command
+        assert set(answered(cli, *words)) == documented(command), command
+
+
+@pytest.mark.slow
+def test_json_of_slower_commands_has_the_names_that_are_documented(cli, home, tmp_path):
+    wiring = tmp_path / "wiring.txt"
+    wiring.write_text("x a\na y\nx b\nb y\n")
+    found = answered(cli, "network", wiring, "--widen", "1,2", "--seeds", "1")
+    assert set(found) == documented("network")
+    pytest.importorskip("safetensors")
+    from dynascope.language import save_model
+    from language.small import model  # tests is on the path
+
+    save_model(model(), tmp_path / "m")
+    lines = [f"{text}\tdog\tthe" for text in ("a cat gave", "on a", "to", "gave a")]
+    (tmp_path / "mine.tsv").write_text("\n".join(lines))
+    words = ["laser", tmp_path / "m", "--prompts", tmp_path / "mine.tsv"]
+    assert set(answered(cli, *words)) == documented("laser")
+    searched = answered(cli, *words, "--search", "--save", tmp_path / "cut")
+    assert set(searched) == documented("laser --search --save")
+
+
+def test_every_command_with_json_has_a_row():
+    taking = [n for n, f in _COMMANDS.items() if "as_json" in inspect.signature(f).parameters]
+    assert len(taking) >= 20
+    assert not [n for n in taking if not re.search(rf"^\| `{n}`", PAGE, re.MULTILINE)]
+
+
+def test_what_is_inside_has_the_names_that_are_documented(cli, ids, tmp_path):
+    shown = answered(cli, "show", ids["study"])["claims"][0]
+    assert set(shown) == inside("a claim of `run` and `show`")
+    assert set(shown["measured"]) == inside("a measured number")
+    assert set(shown["control"]) == set(shown["positive"]) == inside("a control")
+    known = answered(cli, "claims", "--study", "tiny")["claims"][0]
+    assert set(known) == inside("a claim of `claims`")
+    listed = answered(cli, "list", "swing-by")["claims"][0]
+    assert set(listed) == inside("a claim of `list swing-by`")
+    assert set(answered(cli, "list")["studies"][0]) == inside("a study of `list`")
+    item = answered(cli, "claims", "--items", "--source", "yang2025")["items"][0]
+    assert set(item) == inside("an item of `claims --items`")
+    node = answered(cli, "run", "tiny", "--scale", "smoke", "--dry-run")["nodes"][0]
+    assert set(node) == inside("a node of `--dry-run`")
+    sweep = ["--over", "model.init_scale=0.1,0.2", "--steps", "40", "--seeds", "2"]
+    point = answered(cli, "sweep", *sweep, "--set", "record.points=5")["points"][0]
+    assert set(point) == inside("a point of a sweep")
+    assert set(answered(cli, "runs")["records"][0]) == inside("a record of `runs`")
+    spike = answered(cli, "spikes", log(tmp_path))["spikes"][0]
+    assert set(spike) == inside("a spike of `spikes`")
+    finding = answered(cli, "watch", watched())["findings"][0]
+    assert set(finding) == inside("a finding of `watch`")
 
 
 def test_show_of_a_study_has_verdicts_and_runs(cli, ids):
     found = json.loads(cli("show", ids["study"], "--json").out)
-    assert documented("show") <= set(found)
     assert {c["verdict"] for c in found["claims"]} <= {"holds", "fails", "undecided"}
     text = cli("show", ids["study"]).out
     assert ids["fast"] in text and found["claims"][0]["id"].partition("/")[2] in text

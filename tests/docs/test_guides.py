@@ -27,7 +27,14 @@ KNOWN = {
         n["run"]["outputs"].dims == ("seed", "step", "outputs_0")
         and n["outcome"].to_frame().loc["sine/wide-fits", "verdict"] == "holds"
     ),
-    "in-python.md": lambda n: Path("steered.nc").exists() and Path("headline.png").exists(),
+    "in-python.md": lambda n: (
+        Path("steered.nc").exists()
+        and Path("headline.png").exists()
+        and n["measured"]["these steps"]["step"].values.tolist() == [0, 10, 100, 500]
+        and n["instruments"].find_spikes(n["losses"])[0].peak == 20
+        and (n["spike"].verdict, n["spike"].evidence["rate over critical"]) == ("catapult", 1.25)
+        and n["result"].claims == n["outcome"].claims
+    ),
     "tutorial.md": lambda n: (
         n["gap"] < 0.3 and n["rises"].shape == (16,) and "sharpness" in n["fit"]
     ),

@@ -42,7 +42,7 @@ def run(
         str,
         typer.Option(
             metavar="|".join(options.SCALES),
-            help="How large: seconds, minutes, or the document's own setting.",
+            help="How large: seconds, minutes to two hours, or the document's own setting.",
             autocompletion=lambda: list(options.SCALES),
         ),
     ] = "laptop",

@@ -15,11 +15,12 @@ from dynascope.report.words import expected_words, measured_words
 HEAD = """\
 # Contradicted statements
 
-What the documents say and the measurement contradicts: every claim whose verdict is `fails`,
-with what was measured, what was expected, and the case in which the same measurement holds as it
-must, which shows that it can see the phenomenon. Bounds are printed in the document or derived
-from it; readings of our own are left out. `dynascope run STUDY` makes each number anew. Written
-by `python -m dynascope.runner.contradicted` from stored results.
+What the documents say and the measurement contradicts: of the studies named at the end, every
+claim whose verdict is `fails`, that is not `exploratory`, and whose bound is printed in the
+document or derived from it. Claims with a bound of ours are left out. Each row has what was
+measured, what was expected, and the case in which the same measurement holds as it must, which
+shows that it can see the phenomenon. `dynascope run STUDY` makes each number anew. Written by
+`python -m dynascope.runner.contradicted` from stored results.
 """
 
 HEADING = re.compile(r"## .* \((\w+)\)$")

@@ -28,7 +28,8 @@ ANSWERS_WITHIN = 10.0  # seconds; Ray itself would try for minutes
 def blocks(experiment: Experiment, count: int) -> list[Experiment]:
     """The experiment with its seeds dealt out to at most `count` blocks of nearly equal size.
 
-    A seed's numbers do not depend on the other seeds, so the blocks together are the whole.
+    A seed's numbers do not depend on the other seeds but for rounding, so the blocks together are
+    the whole.
     """
     seeds = experiment.seeds
     count = min(count, len(seeds))

@@ -1,4 +1,4 @@
-"""How many cores there are for this process, and all of them for a process that is ours."""
+"""How many cores there are for this process, and devices on them for a process that is ours."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def cores() -> int:
 
 
 def use_all_cores() -> None:
-    """Ask XLA for one host device a core, unless jax is loaded or somebody else has asked.
+    """Ask XLA for host devices, unless jax is loaded or somebody else has asked.
 
-    XLA runs a loop over small arrays on one core however many there are; the engine gives
-    every device its share of the lanes. Nothing but an environment variable read when jax
-    starts can say so, which is why only the command does it, never `import dynascope`.
+    They are as many as the largest power of two of cores (`power_of_two`). XLA runs a loop over
+    small arrays on one core however many there are; the engine gives every device its share of
+    the lanes. Nothing but an environment variable read when jax starts can say so, which is why
+    only the command does it, never `import dynascope`.
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if "jax" not in sys.modules and FLAG not in flags:
@@ -42,7 +43,10 @@ def spare_threads() -> None:
 
 
 def power_of_two(count: int) -> int:
-    """The largest power of two that is not above `count`: lanes come in such numbers.
+    """The largest power of two that is not above `count`.
+
+    Lanes are computed in multiples of 8 from 16 on, of 32 above 64 (`engine.lanes`): a power of
+    two of devices, up to these numbers, gets equal shares of them and none stands idle.
 
     Example:
         >>> [power_of_two(n) for n in (1, 2, 6, 8)]

@@ -254,8 +254,9 @@ class Attach:
             loss: `loss(outputs, targets)`, a scalar. None for torch models that return their own.
             every: Steps between two measurements.
             budget: Time that measurements may take over the loop's own; they thin out to keep it.
-            preset: "light" (gradient norm, rate over critical rate), "standard" (sharpness and the
-                stable rank of the weights' changes as well), "full" (tangent kernel and features).
+            preset: "light" (gradient norm, the sharpness that the rule sees, rate over critical
+                rate), "standard" (the plain sharpness and the stable rank of the weights' changes
+                as well), "full" (tangent kernel and features).
             probes: What to measure besides: functions of your own to a number, `f(model, batch)`,
                 or `f(params, batch)` for jax; or measurements of ours, such as
                 `watching.measurements.Kernel()` beside a lighter preset.
