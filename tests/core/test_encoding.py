@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 import pytest
@@ -55,6 +55,22 @@ VALUE = Outer(
 
 def test_nested_records_come_back_as_they_were():
     assert same(decode(encode(VALUE), Outer), VALUE)
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (dict[str, Inner] | None, {"a": VALUE.best}),
+        (dict[str, Inner] | None, None),
+        (Inner | dict[str, Inner], {"a": VALUE.best}),
+        (dict[str, Inner] | Inner, VALUE.best),
+        (Optional[dict[str, Inner | None]], {"a": VALUE.best, "b": None}),  # noqa: UP045
+        (float | list[Inner], [VALUE.best]),
+        (int | str | dict[str, Inner], "text"),
+    ],
+)
+def test_the_records_inside_of_a_union_come_back(hint, value):
+    assert same(decode(encode(value), hint), value)
 
 
 def test_equal_values_give_equal_bytes():

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import struct
 
+import numpy as np
 import pytest
 
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core import spec
+from dynascope.core.errors import BadInput
 from dynascope.core.plain import CLASS_CODE, fingerprint, from_plain, identify, to_plain
 from dynascope.core.spec import Spec
 from dynascope.engine import Experiment
@@ -42,12 +46,35 @@ STORED = {
     ),
 }
 
+TWO_FLOATS = hashlib.sha256(struct.pack("<2d", 1.0, 2.0)).hexdigest()
+
 
 @pytest.mark.parametrize("stored", STORED)
 def test_records_of_today_are_found_tomorrow(stored):
     found = identify(STORED[stored])
     assert found.fingerprint == found.key == stored
     assert found.unknown == [] and CLASS_CODE not in str(found.plain)
+
+
+def test_arrays_are_known_by_their_type_as_well():
+    """int8 -1 and uint8 255 are the same bytes; float64 keeps the form it was stored in."""
+    same_bytes = [np.array([-1], np.int8), np.array([255], np.uint8), np.array([True])]
+    assert len({fingerprint(array) for array in same_bytes}) == 3
+    assert fingerprint(np.array([1, 2], np.float32)) != fingerprint(np.array([1.0, 2.0]))
+    assert to_plain(np.array([[1.0, 2.0]])) == {"array": TWO_FLOATS, "shape": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"value": 1.0, "gone": 2}, "'gone'"), ({}, "missing a required argument: 'value'")],
+)
+def test_fields_that_a_class_has_no_longer_are_said_in_one_line(fields, words):
+    @dataclasses.dataclass(frozen=True)
+    class Changed(Spec):
+        value: float
+
+    with pytest.raises(BadInput, match=f"Changed: .*{words}; its settings are others now"):
+        from_plain({"spec": Changed.spec_tag, **fields})
 
 
 def define(value, module=__name__):

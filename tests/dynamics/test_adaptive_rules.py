@@ -10,6 +10,7 @@ import pytest
 import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput
+from dynascope.core.plain import to_plain
 
 GRADIENTS = (np.array([0.5, -2.0]), np.array([1.0, 0.25]))
 
@@ -120,3 +121,31 @@ def test_the_catapult_schedule_raises_after_each_catapult():
     assert loss[first] < loss[0] <= loss[1:first].max(), "raised only once the loss is back"
     assert not run["diverged"].values.any() and critical[-1] > critical[0]
     assert rate[-1] == pytest.approx(0.5 * critical[np.isclose(rate[-1], 0.5 * critical)][-1])
+
+
+def rates(rule, seen):
+    """The rates of a schedule that sees these critical rates and losses one after the other."""
+    found, last, memory = [], None, rule.begin()
+    for critical, loss in seen:
+        at = {"critical_learning_rate": jnp.float32(critical), "loss": jnp.float32(loss)}
+        last, memory = rule.rate(at, last, memory)
+        found.append(float(last))
+    return found
+
+
+def test_the_catapult_schedule_begins_without_a_critical_rate():
+    rule = dynamics.CatapultSchedule(first=0.25)
+    for unknown in (np.nan, np.inf, 0.0, -1.0):
+        assert rates(rule, [(unknown, 1.0), (unknown, 0.9), (2.0, 0.8)]) == [0.25, 0.25, 3.0]
+    with pytest.raises(BadInput, match="first"):
+        dynamics.CatapultSchedule(first=0.0)
+    assert "first" not in to_plain(dynamics.CatapultSchedule()), "stored records must be found"
+
+
+def test_after_the_last_catapult_the_rate_stays_below_the_critical_one():
+    seen = [(2.0, 1.0), (4.0, 0.5), (1.0, 0.6), (1.0, 0.7), (1.0, 0.8), (3.0, 0.7)]
+    rule = dynamics.CatapultSchedule(most=1)
+    assert rates(rule, seen) == [3.0, 2.0, 0.5, 0.5, 0.5, 0.5]
+    # During the last catapult it may be as high as a raise makes it.
+    during = [(2.0, 1.0), (2.0, 5.0), (1.6, 3.0), (1.6, 0.9)]
+    assert np.allclose(rates(rule, during), [3.0, 3.0, 2.4, 0.8])

@@ -14,7 +14,7 @@ from dynascope import dynamics, models, probes, record, tasks
 from dynascope.core.errors import BadInput
 from dynascope.core.randomness import key_for
 from dynascope.dynamics.batches import Objective
-from dynascope.runtime.precision import precision
+from dynascope.runtime.precision import foreign, precision
 
 TASK = tasks.IdentityMapping((1.0, 2.0), (0.1, 0.2))
 START = ((0.3, -0.2), (0.1, 0.4))
@@ -233,3 +233,20 @@ def test_divergence_is_a_value_and_stops_nobody_else():
 def test_rules_that_cannot_move_are_refused(make, message):
     with pytest.raises(BadInput, match=message):
         make()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_schedules_have_the_precision_of_the_run(dtype):
+    cosine = dynamics.Cosine(0.3, 7, final=0.01)
+    with precision(dtype):
+        step = jnp.int32(3)
+        for rate, exact in (
+            (cosine, 0.01 + 0.29 * (1 + np.cos(np.pi * 3 / 7)) / 2),
+            (dynamics.Cyclical(0.1, 0.3, 7), 0.1 + 0.2 * 6 / 7),
+            (dynamics.Warmup(7, dynamics.Piecewise((0.3,), (0,))), 0.3 * 4 / 7),
+            (dynamics.Warmup(7, cosine), 0.3 * 4 / 7),
+        ):
+            with foreign():
+                found = rate(step)
+            assert found.dtype == dtype
+            assert abs(float(found) / exact - 1) < 10 * np.finfo(dtype).eps

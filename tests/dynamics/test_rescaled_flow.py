@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from compiling import quick  # tests is on the path
-from dynascope import simulate
+from dynascope import simulate, sweep
 from dynascope.core.errors import BadInput
 from dynascope.dynamics import GradientDescent, RescaledFlow
-from dynascope.engine.record import At, Evenly
+from dynascope.engine.record import At, Evenly, Stop
 from dynascope.models import (
     AttentionHead,
     DiagonalAttention,
@@ -44,8 +44,6 @@ def test_engine_and_function_agree():
 
 def test_scales_are_lanes():
     """Every alpha is a lane; 1e-300 learns the same as 1e-8 (check 21)."""
-    from dynascope import sweep
-
     run = sweep(
         WHITE, DiagonalLinear(), RescaledFlow(0.5), time=2.0, record=At((2.0,)),
         probes=[Products()], over={"dynamics.alpha": (1e-8, 1e-300)},
@@ -190,3 +188,21 @@ def test_model_without_products():
     """One line."""
     with pytest.raises(BadInput, match='parameters are "u" and "v"'):
         simulate(WHITE, Linear(0.1), RescaledFlow(0.1), time=1.0, probes=[Loss()])
+
+
+def test_a_lane_stops():
+    """Its rows are those of the free one until then, and stay; the others go on."""
+    options = {"time": 2.0, "record": Evenly(41), "probes": [Loss(), Products()]}
+    options["over"] = {"dynamics.alpha": (1e-8, 0.3)}
+    free = sweep(WHITE, DiagonalLinear(), RescaledFlow(0.5), **options)
+    stopped = sweep(
+        WHITE, DiagonalLinear(), RescaledFlow(0.5), stop=Stop("loss", below=2.0), **options
+    )
+    at = stopped["stopped_step"].values[:, 0]
+    assert at.tolist() == np.argmax(free["loss"].values[:, 0] < 2.0, axis=1).tolist()
+    assert 0 < at.min() < at.max() == stopped.sizes["step"] - 1
+    for lane, end in enumerate(at):
+        for name in ("loss", "products"):
+            mine, other = stopped[name].values[lane, 0], free[name].values[lane, 0]
+            assert (mine[: end + 1] == other[: end + 1]).all()
+            assert (mine[end:] == mine[end]).all()

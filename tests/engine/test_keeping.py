@@ -176,3 +176,24 @@ def test_parameters_of_a_lane_that_had_diverged_are_not_numbers():
     assert kept["diverged"].item() and 0 <= kept["diverged_step"].item() < 20
     assert np.isfinite(kept["kept_parameters"].sel(kept=0)).all()
     assert np.isnan(kept["kept_parameters"].sel(kept=20)).all()
+
+
+def test_kept_is_the_average_that_is_measured_and_training_goes_on_from_the_weights(monkeypatch):
+    options = {
+        "steps": 30, "probes": LOSS, "seeds": 2, "progress": False, "record": record.Every(1),
+        "keep": Keep(at=(0, 13, 30), best="loss"),
+    }  # fmt: skip
+    rule = dynamics.AdamW(0.1, batch_size=2, average=0.9)
+    whole = ds.simulate(ROWS, MODEL, rule, **options)
+    for seed in range(2):
+        lane = whole.sel(seed=seed)
+        for step in (0, 13, 30, "best"):
+            got = loss_of(ds.kept_parameters(lane, step), seed)
+            at = int(lane["best_step"]) if step == "best" else step
+            assert np.isclose(got, lane["loss"].values[at], rtol=1e-5), step
+    monkeypatch.setattr(drive, "CALL_SECONDS", 0.0)
+    monkeypatch.setattr(execution, "APPEND_SECONDS", 0.0)
+    sink = Memory(stop_after=14)
+    with pytest.raises(Interrupted):
+        ds.simulate(ROWS, MODEL, rule, sink=sink, **options)
+    same(ds.simulate(ROWS, MODEL, rule, sink=sink, **options), whole)

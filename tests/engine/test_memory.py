@@ -53,7 +53,7 @@ def test_calls_that_record_nothing_keep_nothing(monkeypatch):
 
     def watched(journal, chunk):
         take(journal, chunk)
-        held.append(len(journal.waiting))
+        held.append(len(journal.waiting.rows))
         assert all(rows.base is None for rows in chunk.rows.values())  # no view of a whole buffer
 
     monkeypatch.setattr(execution._Journal, "take", watched)

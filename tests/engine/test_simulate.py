@@ -53,6 +53,23 @@ def test_the_same_seed_gives_the_same_bits_whatever_runs_beside_it():
     same(few, run(seeds=70).isel(seed=slice(3)))
 
 
+def test_a_wider_network_agrees_with_itself_whatever_runs_beside_it():
+    """Batched products round otherwise where the number of lanes is another, and only there."""
+    task = tasks.IdentityMapping((1.0, 2.0), (0.05, 0.05), dimension=3, samples_per_cluster=50)
+
+    def losses(seeds):
+        found = ds.simulate(
+            task, models.MLP(2, 16), dynamics.GradientDescent(0.05), steps=100,
+            probes=[probes.Loss(), probes.TestLoss()], seeds=seeds, progress=False,
+        )  # fmt: skip
+        return np.stack([found[name].values for name in ("loss", "test_loss")])
+
+    alone, few, many = losses([2]), losses(3), losses(13)
+    for others in (few, many):
+        np.testing.assert_allclose(others[:, 2:3], alone, rtol=1e-5)
+    assert np.array_equal(few[:, 2], losses([2, 8, 9])[:, 0])  # as many lanes: the same bits
+
+
 def test_chunks_of_any_length_give_the_same_bits(monkeypatch):
     whole = run()
     monkeypatch.setattr(drive, "CALL_SECONDS", 0.0)  # as short as calls can be

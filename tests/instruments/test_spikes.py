@@ -194,6 +194,21 @@ def test_other_bad_input():
         explain_spikes({"step": [0, 1, 2], "loss": [1, 2]})
 
 
+def test_of_two_columns_that_mean_the_same_the_plain_name_counts(tmp_path):
+    loss, train = [3.0, 2.0], [9.0, 8.0]
+    for names in (("loss", "train_loss"), ("train_loss", "loss")):
+        values = {"loss": loss, "train_loss": train}
+        log = make_log({"step": [0, 1], **{name: values[name] for name in names}})
+        assert log["loss"].tolist() == loss
+        rows = zip((0, 1), *(values[name] for name in names), strict=True)
+        file = tmp_path / "log.csv"
+        lines = [("step", *names), *rows]
+        file.write_text("\n".join(",".join(map(str, line)) for line in lines))
+        assert read_log(file)["loss"].tolist() == loss
+    empty = make_log({"step": [0, 1], "loss": None, "train_loss": train})
+    assert empty["loss"].tolist() == train
+
+
 def test_a_plain_curve_and_other_names_of_columns_are_understood():
     loss = [1.0] * 20 + [5.0, 2.0] + [0.5] * 20
     (alone,) = explain_spikes(loss)
@@ -205,3 +220,26 @@ def test_a_plain_curve_and_other_names_of_columns_are_understood():
         explain_spikes(np.ones((3, 4)))
     with pytest.raises(BadInput, match="learning_rate"):
         explain_spikes({**columns, "learning_rat": [0.5] * 42})
+
+
+@pytest.mark.parametrize(
+    ("column", "before", "crossed", "ratio"),
+    [
+        ("critical_rate", [np.nan, 0.25, np.nan], True, 2.0),
+        ("critical_rate", [np.nan, 2.0, 2.0], None, 0.25),
+        ("critical_rate", [np.inf, np.inf, np.inf], False, 0.0),
+        ("critical_rate", [2.0, 0.0, 2.0], True, np.inf),
+        ("sharpness", [np.nan, 1.0, 1.0], None, 0.25),
+        ("sharpness", [0.0, -1.0, 1.0], False, 0.25),
+    ],
+)
+def test_a_rate_crosses_where_it_is_known_to(column, before, crossed, ratio):
+    """The rows from just before the spike to its peak at step 30; all others are 2."""
+    values = np.full(60, 2.0)
+    values[28:31] = before
+    columns = log()
+    columns = {n: columns[n] for n in ("step", "loss", "learning_rate")} | {column: values}
+    (found,) = explain_spikes(columns)
+    assert found.spike.start == 29 and found.spike.peak == 30
+    assert found.evidence["rate above critical"] is crossed
+    assert found.evidence["rate over critical"] == ratio

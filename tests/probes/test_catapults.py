@@ -67,3 +67,20 @@ def test_counts_and_matches():
     assert count_supercritical(1.0, np.array([1.0, 1 - 1e-9])) == 0, "within the margin"
     assert match_rate([1.0, 1.0, -1.0], 1.0, [0.5, 2.0, 0.5]) == 0.5
     assert np.isnan(match_rate([-1.0, 0.0], 1.0, [0.5, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("critical", "crosses"),
+    [
+        ([np.nan, 0.5, np.nan], True),
+        ([np.nan, 2.0, np.inf], None),  # it may have crossed at the first
+        ([np.inf, np.inf, np.inf], False),
+        ([2.0, np.inf, 2.0], False),
+        ([np.nan, np.nan, np.nan], None),
+        ([2.0, 0.0, np.nan], True),
+    ],
+)
+def test_a_rate_crosses_where_it_is_known_to(critical, crosses):
+    (found,) = catapults([1.0, 3.0, 5.0, 0.5], 1.0, [*critical, 9.0])
+    assert (found.start, found.peak) == (0, 2)
+    assert found.crosses is crosses

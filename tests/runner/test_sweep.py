@@ -11,9 +11,11 @@ import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks, theories
 from dynascope.core.errors import BadInput
 from dynascope.core.plain import fingerprint
+from dynascope.engine import execute
 from dynascope.engine.experiment import make_experiment
 from dynascope.runner import run_experiment
-from dynascope.runner.split import split
+from dynascope.runner.cluster import blocks
+from dynascope.runner.split import merge, split
 from dynascope.store import Store
 
 TASK = tasks.IdentityMapping(means=(1.0, 2.0), scales=(0.05, 0.05), dimension=2)
@@ -140,3 +142,103 @@ def test_axes_that_do_not_exist_are_refused(over, message):
         ds.sweep(
             TASK, models.TiedLinear(2, 0.1), dynamics.GradientDescent(0.01), over=over, **OPTIONS
         )
+
+
+STOPPED = {
+    "steps": 60, "seeds": 2, "stop": record.Stop("loss", below=0.3), "probes": [probes.Loss()],
+    "progress": False, "record": record.Every(2),
+}  # fmt: skip
+
+
+def test_a_group_whose_lanes_have_all_stopped_goes_on_as_it_stands():
+    """Each width ends on its own; the later rows of the sooner one are its last one again."""
+    rule, widths = dynamics.GradientDescent(0.1), [2, 12]
+    swept = ds.sweep(TASK, models.TiedLinear(2, 0.3), rule, over={"model.width": widths}, **STOPPED)
+    ends = []
+    for width in widths:
+        alone = ds.simulate(TASK, models.TiedLinear(width, 0.3), rule, **STOPPED)
+        mine, end = swept["loss"].sel({"model.width": width}), alone.sizes["step"]
+        assert (mine.values[:, :end] == alone["loss"].values).all()
+        assert (mine.values[:, end:] == mine.values[:, [end - 1]]).all()
+        ends.append(end)
+    assert ends[0] != ends[1] and swept.sizes["step"] == max(ends)
+    assert swept["time"].dims == ("step",)
+    assert np.allclose(swept["time"], 0.1 * swept["step"])
+
+
+def test_a_lane_that_diverged_stays_without_numbers_beside_longer_groups():
+    swept = ds.sweep(
+        TASK, models.TiedLinear(2, 0.3), dynamics.GradientDescent(0.1),
+        over={"model.width": [2, 12], "dynamics.learning_rate": [0.1, 50.0]}, **STOPPED,
+    )  # fmt: skip
+    lost = swept["diverged"].values
+    assert lost[:, 1].all() and not lost[:, 0].any()
+    assert (np.isnan(swept["loss"].values[..., -1]) == lost).all()
+    rates = swept["dynamics.learning_rate"]
+    assert swept["time"].dims == ("dynamics.learning_rate", "step")
+    assert np.allclose(swept["time"], rates * swept["step"])
+
+
+def test_blocks_of_seeds_that_stop_are_the_joint_run():
+    for rule in (0.02, dynamics.Multiple("loss", 0.03)):
+        experiment = make_experiment(
+            TASK, models.TiedLinear(3, 0.05), dynamics.GradientDescent(rule), steps=300, time=None,
+            probes=[probes.Loss()], record=record.Every(1), seeds=2, dtype="float64",
+            stop=STOPPED["stop"],
+        )  # fmt: skip
+        whole = execute(experiment, progress=False)
+        parts = [({}, execute(b, progress=False)) for b in blocks(experiment, 2)]
+        assert len({part.sizes["step"] for _, part in parts}) == 2
+        merged = merge(experiment, parts)
+        for name in whole.variables:
+            assert merged[name].dims == whole[name].dims, name
+            if whole[name].dtype.kind == "f":
+                assert np.allclose(merged[name], whole[name], rtol=1e-9), name
+            else:
+                assert (merged[name].values == whole[name].values).all(), name
+
+
+def test_a_record_by_changes_is_refused_where_shapes_are_compiled_apart():
+    options = OPTIONS | {"record": record.OnChange()}
+    with pytest.raises(BadInput, match=r"along model\.width .*record\.Every") as caught:
+        ds.sweep(
+            TASK, models.TiedLinear(2, 0.1), dynamics.GradientDescent(0.01),
+            over={"model.width": [2, 3]}, **options,
+        )  # fmt: skip
+    assert "\n" not in str(caught.value)
+
+
+class Inputs(probes.Probe):
+    """One number an input, along an axis that other probes have too."""
+
+    name = "inputs"
+
+    def dims(self, task):
+        return ("rank",)
+
+    def measure(self, snapshot):
+        return snapshot.samples[0][0]
+
+
+def test_an_axis_that_two_probes_share_in_one_group_alone_is_each_ones_own():
+    """Eigenvalues of a kernel, and something of one number an input, of which there are 2 or 4."""
+    x = np.random.default_rng(0).normal(size=(6, 4))
+    parts = [
+        ds.simulate(
+            tasks.ArraySamples(x[:, :width], x[:, 0]), models.MLP(width=3),
+            dynamics.GradientDescent(0.1), steps=2, progress=False,
+            probes=[probes.TangentKernelSpectrum(count=4), Inputs()],
+        )
+        for width in (2, 4)
+    ]  # fmt: skip
+    assert [part["inputs"].dims[-1] for part in parts] == ["inputs_rank", "rank"]
+    changed = [({"model.width": width}, part) for width, part in zip((2, 4), parts, strict=True)]
+    experiment = make_experiment(
+        TASK, models.TiedLinear(2), dynamics.GradientDescent(0.1), steps=2, time=None, dtype=None,
+        probes=[probes.Loss()], record=None, seeds=1, over={"model.width": [2, 4]},
+    )  # fmt: skip
+    merged = merge(experiment, changed)
+    assert merged["inputs"].dims == ("model.width", "seed", "step", "inputs_rank")
+    assert merged["tangent_kernel_spectrum"].dims[-1] == "rank"
+    assert np.isnan(merged["inputs"].values[0, ..., 2:]).all()
+    assert np.isfinite(merged["inputs"].values[1]).all()

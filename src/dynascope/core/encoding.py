@@ -16,6 +16,7 @@ import reprlib
 import types
 import typing
 import zipfile
+from collections.abc import Mapping
 from typing import Any, Union
 
 import numpy as np
@@ -100,6 +101,8 @@ def _value(plain: Any, hint: Any, archive: zipfile.ZipFile) -> Any:
         return _dataset(*_value(plain["dataset"], tuple, archive))
     if isinstance(plain, dict) and "float" in plain:
         return float(plain["float"])
+    if origin in (Union, types.UnionType) and isinstance(plain, dict | list):
+        return _value(plain, _arm(plain, args), archive)
     if isinstance(plain, dict):
         of_key, of_value = args or (Any, Any)
         pairs = [(_value(k, of_key, archive), _value(v, of_value, archive))
@@ -108,9 +111,6 @@ def _value(plain: Any, hint: Any, archive: zipfile.ZipFile) -> Any:
     _check_single(plain, hint)
     if not isinstance(plain, list):
         return plain
-    if origin in (Union, types.UnionType):
-        hint = next(a for a in args if a is not type(None))
-        return _value(plain, hint, archive)
     if _is_record(hint):
         names = [f.name for f in dataclasses.fields(hint)] if dataclasses.is_dataclass(hint) else (
             hint._fields)  # fmt: skip
@@ -122,6 +122,19 @@ def _value(plain: Any, hint: Any, archive: zipfile.ZipFile) -> Any:
     return tuple(
         _value(v, of_items[i] if i < len(of_items) else Any, archive) for i, v in enumerate(plain)
     )
+
+
+def _arm(plain: dict | list, args: tuple) -> Any:
+    """The part of a union that a dictionary, or else a list or a record, can be."""
+    single = (type(None), bool, int, float, str)
+    several = [arg for arg in args if arg not in single]
+    fitting = [arg for arg in several if _is_mapping(arg) == isinstance(plain, dict)]
+    return next(iter((*fitting, *several)), Any)
+
+
+def _is_mapping(hint: Any) -> bool:
+    kind = typing.get_origin(hint) or hint
+    return isinstance(kind, type) and issubclass(kind, Mapping)
 
 
 def _check_single(plain: Any, hint: Any) -> None:

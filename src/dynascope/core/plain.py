@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import json
 import math
 import uuid
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynascope.core.code import Code, code_of
-from dynascope.core.errors import bad
+from dynascope.core.errors import BadInput, bad
 from dynascope.core.spec import Spec, class_of, is_ours, is_told
 
 CLASS_CODE = "code of class"  # beside the fields; with its blanks no field can be called so
@@ -55,9 +56,16 @@ def to_plain(value: Any, codes: Codes | None = None) -> Any:
         name = getattr(value, "__qualname__", repr(type(value)))
         return {"function": name, "code": _digest(value, codes)}
     if hasattr(value, "__array__"):
-        array = np.asarray(value)
-        return {"array": hashlib.sha256(array.tobytes()).hexdigest(), "shape": list(array.shape)}
+        return _array(np.asarray(value))
     raise bad("field", value, "numbers, text, tuples, specs or functions")
+
+
+def _array(array: np.ndarray) -> dict[str, Any]:
+    """A digest of the numbers, their shape, and their type where it is not float64."""
+    digest = hashlib.sha256(array.tobytes()).hexdigest()
+    usual = array.dtype == np.float64  # known by its numbers and shape since the first records
+    kind = {} if usual else {"dtype": str(array.dtype)}
+    return {"array": digest, "shape": list(array.shape), **kind}
 
 
 def _digest(thing: Any, codes: Codes) -> str:
@@ -69,7 +77,8 @@ def _digest(thing: Any, codes: Codes) -> str:
 def from_plain(plain: Any) -> Any:
     """The value that `to_plain` wrote; functions cannot be restored and say so.
 
-    A class of the user's own is the one that has that name now, whatever its code was.
+    A class of the user's own is the one that has that name now, whatever its code was. Fields
+    that a class no longer has, or has got without a default, are `BadInput`.
     """
     if isinstance(plain, list):
         return tuple(from_plain(v) for v in plain)
@@ -83,7 +92,12 @@ def from_plain(plain: Any) -> Any:
         what = plain.get("function", "an array")
         raise bad("spec", what, "settings without code", "rebuild this spec in Python")
     fields = {k: from_plain(v) for k, v in plain.items() if k not in ("spec", CLASS_CODE)}
-    return class_of(plain["spec"])(**fields)
+    cls = class_of(plain["spec"])
+    try:
+        inspect.signature(cls).bind(**fields)
+    except TypeError as error:
+        raise BadInput(f"{cls.spec_tag}: {error}; its settings are others now") from None
+    return cls(**fields)
 
 
 def fingerprint(value: Any) -> str:

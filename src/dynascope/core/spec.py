@@ -68,9 +68,9 @@ def _tag(cls: type) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
-def is_ours(cls: type) -> bool:
-    """Whether a class is part of dynascope."""
-    return cls.__module__.startswith("dynascope.")
+def is_ours(thing: Any) -> bool:
+    """Whether a class or a function is part of dynascope."""
+    return thing.__module__.startswith("dynascope.")
 
 
 def class_of(tag: str) -> type[Spec]:

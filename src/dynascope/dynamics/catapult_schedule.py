@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from dynascope.core.errors import bad
+from dynascope.core.spec import later_field
 from dynascope.dynamics.following import Following
 
 
@@ -20,8 +21,8 @@ class CatapultSchedule(Following):
     loss rises, the curvature falls, the loss comes back. While it is above where it was the rate
     stays; then it is raised to `factor` times the critical rate of now. The curvature may grow
     back quickly after a catapult, so the rate never stays above `factor` times what is measured.
-    After `most` raises it is `last` times the critical rate, so that training converges.
-    Measured every `every` steps.
+    Once the catapult of the last of `most` raises is over it is at most `last` times the critical
+    rate, so that training converges. Measured every `every` steps.
 
     Args:
         factor: Above 1 and, for networks, well below 2: twice the critical rate diverges on
@@ -30,6 +31,7 @@ class CatapultSchedule(Following):
         last: Multiple of the critical rate from then on.
         of: The name of the probe of the critical rate.
         loss: The name of the probe of the loss.
+        first: The rate until a critical one is known.
 
     Example:
         >>> rule = CatapultSchedule(factor=1.5, most=2)
@@ -47,6 +49,7 @@ class CatapultSchedule(Following):
     last: float = 0.5
     of: str = "critical_learning_rate"
     loss: str = "loss"
+    first: float = later_field(1e-3)
 
     def check(self) -> None:
         """Raise for multiples and counts that make no schedule."""
@@ -58,6 +61,8 @@ class CatapultSchedule(Following):
             raise bad("most", self.most, "a whole number of at least 0")
         if not 0 < self.last <= 1:
             raise bad("last", self.last, "a number above 0 and at most 1")
+        if not 0 < self.first < float("inf"):
+            raise bad("first", self.first, "a finite number above 0")
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -65,7 +70,7 @@ class CatapultSchedule(Following):
         return self.of, self.loss
 
     def begin(self) -> Any:
-        """No level yet, and no raise."""
+        """No level yet, and no raise; they count one more when the last catapult is over."""
         return jnp.asarray(jnp.inf), jnp.asarray(0, jnp.int32)
 
     def rate(
@@ -76,10 +81,13 @@ class CatapultSchedule(Following):
         level, raised = memory
         level = level.astype(loss.dtype)
         known = jnp.isfinite(critical) & (critical > 0)
-        before = self.last * critical if last is None else last
+        low, high = self.last * critical, self.factor * critical
+        first = jnp.asarray(self.first, critical.dtype)
+        before = jnp.where(known, low, first) if last is None else last
         over = (loss < level) & known
-        more = over & (raised < self.most)
-        limit = jnp.where(known, self.factor * critical, before)
+        more, ended = over & (raised < self.most), raised > self.most
+        limit = jnp.where(known, jnp.where(ended, low, high), before)
         rate = jnp.where(more, limit, jnp.minimum(before, limit))
-        rate = jnp.where(over & ~more, self.last * critical, rate)
-        return rate, (jnp.where(over, loss, level), raised + more.astype(jnp.int32))
+        rate = jnp.where(over & ~more, low, rate)
+        raised = jnp.minimum(raised + over.astype(jnp.int32), self.most + 1)
+        return rate, (jnp.where(over, loss, level), raised)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dynascope.core.errors import bad
 from dynascope.core.spec import static_field
-from dynascope.dynamics.base import NEVER, Dynamics, Objective, State, freeze
+from dynascope.dynamics.base import NEVER, Dynamics, Objective, State, freeze, stand_still
 from dynascope.models.diagonal import DiagonalLinear
 from dynascope.numerics.log_flow import (
     LogWeights,
@@ -74,10 +74,14 @@ class RescaledFlow(Dynamics):
         first: LogWeights
         moving: Moving
         first, moving = state.memory
-        length = jnp.where(state.diverged == NEVER, -jnp.log(self.alpha) * (t1 - t0), 0.0)
+        goes_on = state.diverged == NEVER
+        if objective.until is not None:
+            goes_on &= start < objective.until
+        length = jnp.where(goes_on, -jnp.log(self.alpha) * (t1 - t0), 0.0)
         moving = integrate(_pull(objective), first, moving, length, self.tolerance)
         params = _visible(first.moved(moving.displacement))
-        return freeze(state, state._replace(params=params, memory=(first, moving)), start)
+        moved = freeze(state, state._replace(params=params, memory=(first, moving)), start)
+        return stand_still(state, moved, start, objective.until)
 
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
         """Flows have times of their own."""

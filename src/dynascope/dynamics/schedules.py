@@ -81,7 +81,7 @@ class Cosine(Schedule):
 
     def __call__(self, step: Any) -> jax.Array:
         """The rate of a step."""
-        share = jnp.minimum(step / self.steps, 1.0)
+        share = jnp.minimum(_number(step) / self.steps, 1.0)
         return self.final + (self.peak - self.final) * (1 + jnp.cos(jnp.pi * share)) / 2
 
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ class Warmup(Schedule):
 
     def __call__(self, step: Any) -> jax.Array:
         """The rate of a step."""
-        rising = self.after(jnp.asarray(0)) * ((step + 1) / self.steps)
+        rising = self.after(jnp.asarray(0)) * (_number(step + 1) / self.steps)
         return jnp.where(step < self.steps, rising, self.after(jnp.maximum(step - self.steps, 0)))
 
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
@@ -156,7 +156,7 @@ class Cyclical(Schedule):
 
     def __call__(self, step: Any) -> jax.Array:
         """The rate of a step."""
-        share = (step % self.period) / self.period
+        share = _number(step % self.period) / self.period
         return self.low + (self.high - self.low) * (1 - jnp.abs(2 * share - 1))
 
     def elapsed(self, steps: np.ndarray) -> np.ndarray:
@@ -166,3 +166,8 @@ class Cyclical(Schedule):
         total = np.concatenate([[0.0], np.cumsum(rates)])
         whole, rest = np.divmod(np.asarray(steps), self.period)
         return whole * total[-1] + total[rest]
+
+
+def _number(step: Any) -> jax.Array:
+    """A whole number in the precision of the run: a quotient of int32 would be float32."""
+    return jnp.asarray(step, float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,6 +17,34 @@ from dynascope.engine.following import followed
 from dynascope.engine.keeping import as_rows
 from dynascope.runtime.processor import processor
 from dynascope.runtime.versions import versions
+
+
+class _Axis(NamedTuple):
+    """What two probes must agree on to share an axis."""
+
+    size: int | None
+    labels: tuple[str, ...] | None
+
+
+def _apart(
+    name: str, sizes: dict[str, int], labels: dict[str, Any], taken: dict[str, _Axis]
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of a probe's axes and their labels.
+
+    An axis that an earlier probe has with another size or with other labels gets the probe's
+    name in front: it would be that probe's labels that both carry.
+
+    Args:
+        name: What the probe is stored as.
+        sizes: Of its axes.
+        labels: Along them, where it has any.
+        taken: The axes of the run and of earlier probes; this one's are added.
+    """
+    names = {}
+    for dim, size in sizes.items():
+        axis = _Axis(size, tuple(map(str, labels[dim])) if dim in labels else None)
+        names[dim] = dim if taken.setdefault(dim, axis) == axis else f"{name}_{dim}"
+    return tuple(names.values()), {names.get(dim, dim): value for dim, value in labels.items()}
 
 
 class Labeller:
@@ -54,6 +82,7 @@ class Labeller:
         coords: dict[str, Any] = dict(self.axes)
         coords["step"] = ("step", steps[window], {"long_name": "record" if flow else "step"})
         variables: dict[str, Any] = {}
+        taken = self._own_axes()
         if self.times is None:
             dims, times = (*self.axes, "step"), self._along_axes(rows["time"])
             rate = self._along_axes(rows["learning_rate"])
@@ -66,7 +95,9 @@ class Labeller:
             own = probe.dims(self.experiment.task)
             if probe.quantity is None and not own:  # an own probe need not name its axes
                 own = tuple(f"{name}_{i}" for i in range(value.ndim - 2))
-            coords.update(probe.coords(self.experiment.task))
+            own, labels = _apart(name, dict(zip(own, value.shape[2:], strict=True)),
+                                 probe.coords(self.experiment.task), taken)  # fmt: skip
+            coords.update(labels)
             about = probe.about
             if probe.undefined:
                 about = {**about, "undefined": probe.undefined}
@@ -88,6 +119,11 @@ class Labeller:
             dims = (*self.axes, KEPT, "parameter")
             variables["kept_parameters"] = (dims, self._along_axes(values), told)
         return xr.Dataset(variables, coords)
+
+    def _own_axes(self) -> dict[str, _Axis]:
+        """The axes that are the run's own: no probe may share one."""
+        kept = (KEPT, "parameter") if self.experiment.keep else ()
+        return {name: _Axis(None, None) for name in (*self.axes, "step", "time", *kept)}
 
     def _along_axes(self, values: np.ndarray) -> np.ndarray:
         """The lanes of (lanes, ...) along the sweep axes and the seeds."""

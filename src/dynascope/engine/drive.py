@@ -77,7 +77,7 @@ def drive(
     shared = compiled.shared(lanes.values)
     lane: Lane = compiled.prepare(lanes.values, (lanes.seeds,), shared)
     step, row, end = 0, 0, len(record_steps)
-    kept = [(0, as_rows(lane.state.params, lanes.count))] if 0 in kept_at else []
+    kept = [(0, _measured(inputs, lane))] if 0 in kept_at else []
     if checkpoint is not None:
         lane, step, row = restore(lane, checkpoint)
         kept, end = [], _end(inputs, lane)
@@ -108,13 +108,19 @@ def drive(
         part = {k: np.array(np.asarray(v)[: lanes.count, :filled]) for k, v in buffer.items()}
         diverged = np.asarray(lane.state.diverged)[: lanes.count]
         if step in kept_at and step <= record_steps[end - 1]:
-            values = as_rows(lane.state.params, lanes.count)
+            values = _measured(inputs, lane)
             values[diverged != NEVER] = np.nan  # where a lane diverged it stands still: no result
             kept.append((step, values))
         again = partial(save, lane, step, row)
         on_chunk(Chunk(part, diverged, step, lane, kept, row == end, again))
         kept = []
         progress.update(step)
+
+
+def _measured(inputs: LoopInputs, lane: Lane) -> np.ndarray:
+    """The parameters that the probes see, (lanes, parameters): an average under some rules."""
+    params = jax.vmap(inputs.lanes.setup.dynamics.measured)(lane.state)
+    return as_rows(params, inputs.lanes.count)
 
 
 def _end(inputs: LoopInputs, lane: Lane) -> int:

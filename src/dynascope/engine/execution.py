@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -134,6 +134,23 @@ def execute(
     return run
 
 
+class _Waiting(NamedTuple):
+    """What has not been labelled yet, and how the lanes stand after it.
+
+    It is replaced as a whole: Ctrl-C comes between any two statements, and rows must not be
+    written with the checkpoint before them, from which they would be computed once more.
+    """
+
+    rows: tuple[tuple[dict[str, np.ndarray], np.ndarray], ...] = ()  # rows, their numbers
+    kept: tuple[tuple[int, np.ndarray], ...] = ()  # parameters
+    latest: Chunk | None = None
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The numbers of the rows."""
+        return np.concatenate([n for _, n in self.rows]) if self.rows else np.empty(0, int)
+
+
 class _Journal:
     """Collects rows, labels them, and passes them on to the sink about once a second."""
 
@@ -141,11 +158,9 @@ class _Journal:
         self.labels, self.sink = labels, sink
         self.record = labels.experiment.record
         self.parts: list[xr.Dataset] = []
-        self.waiting: list[tuple[dict[str, np.ndarray], np.ndarray]] = []  # rows, their numbers
+        self.waiting = _Waiting()
         self.seen, self.checkpoint = 0, None
         self.last: np.ndarray | None = None  # last kept row of what the record policy watches
-        self.kept: list[tuple[int, np.ndarray]] = []  # parameters that wait for the next part
-        self.latest: Chunk | None = None
         self.appended, self.took = clock.monotonic(), 0.0
         saved = sink.resume() if sink else None
         if saved is not None:
@@ -167,35 +182,33 @@ class _Journal:
             rows, window = {k: v[:, kept] for k, v in rows.items()}, window[kept]
             if kept.any():
                 self.last = rows[self.record.watches][:, -1]
-        if window.size or not self.waiting:
-            self.waiting.append((rows, window))
-        self.kept += chunk.kept
-        self.latest = chunk
+        waiting = self.waiting
+        new = ((rows, window),) if window.size or not waiting.rows else ()
+        self.waiting = _Waiting(waiting.rows + new, (*waiting.kept, *chunk.kept), chunk)
         pause = APPEND_SECONDS * max(1.0, self.took / APPEND_SHARE)
         if self.sink and clock.monotonic() - self.appended > pause:
             self.flush()
 
     def flush(self) -> None:
         """Label what is waiting and hand it to the sink, with the state after it."""
-        window = np.concatenate([w for _, w in self.waiting]) if self.waiting else np.empty(0, int)
-        if self.latest is None or not (window.size or self.kept):
+        (rows, kept, latest), window = self.waiting, self.waiting.numbers
+        if latest is None or not (window.size or kept):
             return
-        begun, kept = clock.monotonic(), self.kept
-        names = self.waiting[0][0]
-        joined = {k: np.concatenate([r[k] for r, _ in self.waiting], axis=1) for k in names}
-        part = self.labels.part(joined, window, kept, self.latest)
+        begun = clock.monotonic()
+        joined = {k: np.concatenate([r[k] for r, _ in rows], axis=1) for k in rows[0][0]}
+        part = self.labels.part(joined, window, list(kept), latest)
         # First out of the waiting list, then into the sink: Ctrl-C in between must not
         # write rows twice.
-        self.waiting, self.kept, self.appended = [], [], clock.monotonic()
+        self.waiting, self.appended = _Waiting(), clock.monotonic()
         self.parts.append(part)
         if self.sink:
-            self.sink.append(part, self.latest.checkpoint())
+            self.sink.append(part, latest.checkpoint())
             self.appended = clock.monotonic()
             self.took = self.appended - begun
 
     def anything(self) -> bool:
         """Whether there is a row to close with."""
-        return bool(self.parts) or any(window.size for _, window in self.waiting)
+        return bool(self.parts) or bool(self.waiting.numbers.size)
 
     def close(self, attrs: dict[str, Any]) -> xr.Dataset:
         """Everything recorded, as one dataset."""

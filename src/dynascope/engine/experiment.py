@@ -74,6 +74,20 @@ class Experiment(Spec):
             axes.append((path, tuple(get_path(point, path) for point in points)))
         object.__setattr__(self, "over", tuple(axes))
         self._check_pieces()
+        self._check_names(names)
+
+    def _check_names(self, names: list[str]) -> None:
+        """A probe must not be stored under a name that the run has for something else."""
+        taken = {"seed", "step", "time", "diverged", "diverged_step", *(p for p, _ in self.over)}
+        if self.stop:
+            taken |= {"stopped_step", "stopped_by"}
+        if self.keep:
+            taken |= {"kept", "kept_parameters", "parameter", "best_step", "best_parameters"}
+        for probe in self.probes:
+            taken |= {*probe.coords(self.task)}
+        for name in names:
+            if name in taken:
+                raise bad("probes", name, "another name=: the run has this one for something else")
 
     def _check_watched(self, names: list[str]) -> None:
         """Rules, rates and the best need probes that measure one number."""
@@ -180,7 +194,7 @@ class Experiment(Spec):
 
     def axes(self) -> dict[str, list[Any]]:
         """Sweep axes by path, as they stand in the result."""
-        return {path: [axis_label(v) for v in values] for path, values in self.over}
+        return {path: axis_labels(values) for path, values in self.over}
 
 
 @dataclass(frozen=True)
@@ -205,6 +219,21 @@ def check_seed_count(seeds: int) -> int:
 def axis_label(value: Any) -> Any:
     """A coordinate must be a number or a text."""
     return value if isinstance(value, int | float | str | bool) else repr(value)
+
+
+def axis_labels(values: Iterable[Any]) -> list[Any]:
+    """The labels of one axis: all numbers, all switches, or all text, which can be stored.
+
+    Example:
+        >>> axis_labels([0.5, 1]), axis_labels([None, 4, "all"])
+        ([0.5, 1], ['None', '4', 'all'])
+    """
+    labels = [axis_label(value) for value in values]
+    switches = [isinstance(label, bool) for label in labels]
+    texts = [isinstance(label, str) for label in labels]
+    if any(texts) or len(set(switches)) > 1:
+        return [str(label) for label in labels]
+    return labels
 
 
 def usual_probes(task: Task) -> list[Probe]:

@@ -14,7 +14,7 @@ from dynascope.core.paths import set_path
 from dynascope.core.plain import from_plain
 from dynascope.core.run import Run
 from dynascope.dynamics.base import NEVER
-from dynascope.engine.experiment import axis_label
+from dynascope.engine.experiment import axis_labels
 from dynascope.models import Model
 from dynascope.tasks import Task
 
@@ -61,7 +61,8 @@ def kept_parameters(
     for path, swept in from_plain(spec["over"]):
         kind, _, inside = path.partition(".")
         if kind in pieces:
-            [value] = [v for v in swept if axis_label(v) == run[path].item()]
+            labels = zip(swept, axis_labels(swept), strict=True)
+            [value] = [v for v, label in labels if label == run[path].item()]
             pieces[kind] = set_path(pieces[kind], inside, value)
     task, model = pieces["task"], pieces["model"]
     network = model.build(task.input_size, task.output_size)

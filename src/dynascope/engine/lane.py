@@ -73,7 +73,7 @@ def _prepare(
     rate = first_rate(follow, Trained(spec, network, dtype, data).measure, start, own)
     goal = objective(spec, network, dtype, data, seed)
     state = at_rate(spec.dynamics, rate).begin(params, goal)
-    best = none_yet(spec.best, params, dtype)
+    best = none_yet(spec.best, spec.dynamics.measured(state), dtype)
     own_data = data if shared is None else None
     return Lane(state, own_data, memory, rate, not_yet(spec.stop, dtype), best)
 

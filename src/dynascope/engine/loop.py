@@ -117,7 +117,7 @@ def _write(
     spec, goal = call.trained.spec, call.goal
     seen, memory = call.trained.measure(state, memory)
     stopping = watch(spec.stop, seen, target, stopping)
-    best = better(spec.best, seen, target, state.params, best)
+    best = better(spec.best, seen, target, spec.dynamics.measured(state), best)
     shown = seen | (rate.rows if rate else {})
     buffer = jax.tree.map(lambda b, v: b.at[row].set(v), buffer, shown)
     # Finite parameters may have a loss beyond all numbers. A rule that moves by batches never

@@ -130,14 +130,33 @@ def _told(
     """The criteria of one spike, of what was recorded."""
     crosses = drop = share = None
     if rate is not None and critical is not None:
-        over = rate[start : peak + 1] > critical[start : peak + 1]
-        crosses = bool(over.any()) if np.isfinite(critical[start : peak + 1]).any() else None
+        crosses = crossed(rate[start : peak + 1], critical[start : peak + 1])
     if kernel is not None and np.isfinite(kernel[[start, end]]).all() and kernel[start] > 0:
         drop = float(1 - kernel[end] / kernel[start])
     if top is not None and np.isfinite(top[[start, peak]]).all():
         share = float((top[peak] - top[start]) / (curve[peak] - curve[start]))
     before, above = float(curve[start]), float(curve[peak])
     return Catapult(start, peak, end, before, above, recovers, crosses, drop, share)
+
+
+def crossed(rate: ArrayLike, critical: ArrayLike) -> bool | None:
+    """Whether a rate was above the critical one at any step.
+
+    Args:
+        rate: Of every step.
+        critical: Of every step; NaN where it is not known. An infinite one is never crossed.
+
+    Returns:
+        None where no known step crosses and some are not known.
+
+    Example:
+        >>> crossed([1.0, 1.0], [0.5, np.nan]), crossed([1.0, 1.0], [np.inf, np.nan])
+        (True, None)
+    """
+    rates, limits = np.asarray(rate, float), np.asarray(critical, float)
+    if (rates > limits).any():
+        return True
+    return None if (np.isnan(rates) | np.isnan(limits)).any() else False
 
 
 def count_supercritical(

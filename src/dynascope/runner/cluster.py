@@ -29,10 +29,10 @@ def blocks(experiment: Experiment, count: int) -> list[Experiment]:
     """The experiment with its seeds dealt out to at most `count` blocks of nearly equal size.
 
     A seed's numbers do not depend on the other seeds but for rounding, so the blocks together are
-    the whole.
+    the whole. A policy that looks at values keeps rows of all lanes, so its seeds stay together.
     """
     seeds = experiment.seeds
-    count = min(count, len(seeds))
+    count = 1 if experiment.record.watches else min(count, len(seeds))
     edges = [round(i * len(seeds) / count) for i in range(count + 1)]
     return [replace(experiment, seeds=seeds[a:b]) for a, b in itertools.pairwise(edges)]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 import typing
+import uuid
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from dynascope.core.code import code_of
 from dynascope.core.encoding import decode, encode
 from dynascope.core.paths import get_path
-from dynascope.core.plain import fingerprint, to_plain
+from dynascope.core.plain import CLASS_CODE, fingerprint, identify, to_plain
+from dynascope.core.spec import is_ours
 from dynascope.runtime.processor import processor
 from dynascope.runtime.progress import Progress, moving
 from dynascope.runtime.versions import versions
@@ -20,22 +23,71 @@ from dynascope.studies.nodes import Computation
 
 
 def computation_key(
-    study: str, node: Computation, settings: Any, inputs: list[Any]
+    study: str, node: Computation, settings: Any, inputs: list[Any], items: list[Any] | None
 ) -> dict[str, Any]:
-    """What the fingerprint of a computation covers: the settings it reads, its inputs, its code."""
-    read = {name: to_plain(get_path(settings, name)) for name in node.reads or ()}
-    return {
+    """What the fingerprint of a computation covers: the settings it reads, its inputs, its code.
+
+    Args:
+        study: Its name.
+        node: The computation.
+        settings: Of the study.
+        inputs: What decides the values of the nodes that it reads.
+        items: What it is computed for, where `own_items` says that they count.
+
+    Returns:
+        The key as plain data; no other has it where some of the code is unknown.
+    """
+    key = {
         "computation": f"{study}/{node.name}",
-        "settings": to_plain(settings) if node.reads is None else read,
+        "settings": _settings_key(node, settings),
         "inputs": inputs,
         "code": function_code(node.function),
     }
+    if own_items(node):
+        assert node.each is not None
+        key |= {"each": function_code(node.each), "items": _told(items)}
+    return key
+
+
+def own_items(node: Computation) -> bool:
+    """Whether what gives a computation its items is code of the user's own.
+
+    The text of the file of a computation of ours, which its own code is known by, has it already.
+    """
+    return node.each is not None and not is_ours(node.each)
+
+
+def node_items(node: Computation, settings: Any, values: list[Any]) -> list[Any]:
+    """What a computation is computed for, one after the other; without `each` once."""
+    return [None] if node.each is None else list(node.each(_allowed(node, settings), *values))
+
+
+def _settings_key(node: Computation, settings: Any) -> Any:
+    """The settings that a computation reads, and the code of their class if it is not ours."""
+    whole = identify(settings)
+    read = whole.plain
+    if node.reads is not None:
+        read = {name: to_plain(get_path(settings, name)) for name in node.reads}
+        if CLASS_CODE in whole.plain:  # properties and methods are free to be read
+            read[CLASS_CODE] = whole.plain[CLASS_CODE]
+    return [read, whole.key] if whole.unknown else read
+
+
+def _told(value: Any) -> str:
+    """A digest of any value; where it cannot be seen, one that no other has."""
+    found = code_of(value)
+    return uuid.uuid4().hex if found.unknown else found.digest
+
+
+def _allowed(node: Computation, settings: Any) -> Any:
+    return settings if node.reads is None else _Allowed(settings, node)
 
 
 def compute(
     node: Computation,
     settings: Any,
     values: list[Any],
+    items: list[Any],
     key: dict[str, Any],
     store: Store,
     *,
@@ -50,6 +102,7 @@ def compute(
         node: What to compute.
         settings: Of the study.
         values: Of the nodes that it reads.
+        items: What it is computed for.
         key: What its fingerprint covers.
         store: Where finished items are kept and answered from.
         label: What the listing shows.
@@ -61,8 +114,7 @@ def compute(
         The function's value, or with items a dictionary of its values by item.
     """
     hint = _return_type(node.function)
-    allowed = settings if node.reads is None else _Allowed(settings, node)
-    items = [None] if node.each is None else list(node.each(allowed, *values))
+    allowed = _allowed(node, settings)
     record = store.find(fingerprint(key))
     if record is None or again:
         begin()
@@ -95,7 +147,8 @@ class _Allowed:
 
     def __getattr__(self, name: str) -> Any:
         kind = getattr(type(self._settings), name, None)
-        if isinstance(kind, property) or callable(kind):
+        field = name in self._settings.__dataclass_fields__  # its default may be callable
+        if not field and (isinstance(kind, property) or callable(kind)):
             return kind.__get__(self)  # what it reads in turn is asked for here
         if name not in (self._node.reads or ()):
             raise AttributeError(

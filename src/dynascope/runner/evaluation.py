@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dynascope.core.plain import fingerprint
+from dynascope.core.plain import fingerprint, identify
 from dynascope.core.run import Run
+from dynascope.core.spec import is_ours
 from dynascope.data import absence, there
 from dynascope.engine import Experiment, compiling_ahead
-from dynascope.runner.computing import computation_key, compute
+from dynascope.runner.computing import computation_key, compute, node_items, own_items
 from dynascope.runner.split import split
 from dynascope.runner.sweep import missing, run_experiment
 from dynascope.store import Store
+from dynascope.studies.code import function_code
 from dynascope.studies.nodes import (
     SETTINGS,
     Computation,
@@ -57,7 +59,9 @@ class Evaluation:
         timed = [n for n in study.needed() if isinstance(n, RunNode | Computation)]
         self._numbers: dict[Node, str] = {n: f"{i}/{len(timed)}" for i, n in enumerate(timed, 1)}
         self._values: dict[Node, Any] = {SETTINGS: settings}
+        self._settings_key = identify(settings).key
         self._keys: dict[Node, dict[str, Any]] = {}
+        self._items: dict[Node, list[Any]] = {}
         self._experiments: dict[Node, Experiments | Missing] = {}
 
     def value(self, node: Node) -> Any:
@@ -97,19 +101,38 @@ class Evaluation:
     def identity(self, node: Node) -> Any:
         """What decides a node's value, as plain data."""
         if node is SETTINGS:
-            return fingerprint(self.settings)
+            return self._settings_key
+        if isinstance(node, Function) and self.absent(node):
+            return [node.name, "missing"]
         if isinstance(node, Computation):
             return fingerprint(self.key(node))
         if isinstance(node, RunNode):
-            return [fingerprint(e) for e in self.named(node).values()]
+            return [[name, identify(e).key] for name, e in self.named(node).items()]
         inputs = [self.identity(n) for n in node.inputs]
-        return [node.name, *inputs, fingerprint(self.settings)]
+        return [node.name, *self._code(node), *inputs, self._settings_key]
+
+    def _code(self, node: Node) -> list[str]:
+        """What a finding does, if that is code of the user's own; which names stand together."""
+        if isinstance(node, Together):
+            return list(node.keys)
+        if isinstance(node, Function) and not is_ours(node.function):
+            return [function_code(node.function)]
+        return []
+
+    def items(self, node: Computation) -> list[Any]:
+        """What a computation is computed for; nothing where an input is missing."""
+        if node not in self._items:
+            values = [self.value(n) for n in node.inputs]
+            gone = self.absent(node) or any(isinstance(v, Missing) for v in values)
+            self._items[node] = [] if gone else node_items(node, self.settings, values)
+        return self._items[node]
 
     def key(self, node: Computation) -> dict[str, Any]:
         """What the fingerprint of a computation covers: all that it reads, and its code."""
         if node not in self._keys:
             inputs = [self.identity(n) for n in node.inputs]
-            self._keys[node] = computation_key(self.study.name, node, self.settings, inputs)
+            items = self.items(node) if own_items(node) else None
+            self._keys[node] = computation_key(self.study.name, node, self.settings, inputs, items)
         return self._keys[node]
 
     def _work_out(self, node: Node) -> Any:
@@ -137,7 +160,7 @@ class Evaluation:
             return node.function(self.settings, *values)
         label = f"{self.study.name}: {node.name}"
         found, record = compute(
-            node, self.settings, values, self.key(node), self.store,
+            node, self.settings, values, self.items(node), self.key(node), self.store,
             label=label, again=self.again, progress=self.progress,
             begin=lambda: self._say(node, node.name),
         )  # fmt: skip

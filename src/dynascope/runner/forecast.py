@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.core.plain import fingerprint
+from dynascope.runner.computing import own_items
 from dynascope.runner.estimate import Estimate, estimate
 from dynascope.runner.evaluation import Evaluation
+from dynascope.runner.sweep import missing
 from dynascope.store import Store
 from dynascope.studies import Study
 from dynascope.studies.nodes import Computation, RunNode, reach
@@ -60,7 +62,17 @@ def _ready(node: RunNode, values: Evaluation) -> bool:
     before = [n for n in reach(node.inputs) if isinstance(n, Computation | RunNode)]
     if any(isinstance(n, RunNode) for n in before):
         return False
-    return all(values.store.find(fingerprint(values.key(n))) for n in before)  # type: ignore[arg-type]
+    return all(_is_stored(n, values) for n in before)
+
+
+def _is_stored(node: Computation | RunNode, values: Evaluation) -> bool:
+    """Whether the store has the node's value, or it is left out."""
+    if values.absent(node):
+        return True
+    if isinstance(node, Computation):
+        found = None if _unready(node, values) else values.store.find(fingerprint(values.key(node)))
+        return found is not None
+    return _ready(node, values) and not list(missing(values.named(node).values(), values.store))
 
 
 def _computation(node: Computation, values: Evaluation, again: bool) -> Estimate:
@@ -77,6 +89,9 @@ def _computation(node: Computation, values: Evaluation, again: bool) -> Estimate
 
 
 def _unready(node: Computation, values: Evaluation) -> bool:
-    """Whether its fingerprint rests on experiments that only a computation would tell."""
+    """Whether its fingerprint rests on experiments or items that only a computation would tell."""
     runs = [n for n in reach(node.inputs) if isinstance(n, RunNode)]
-    return not all(_ready(n, values) for n in runs)
+    itemised = [n for n in reach((node,)) if isinstance(n, Computation) and own_items(n)]
+    before = [n for n in reach(tuple(i for c in itemised for i in c.inputs))
+              if isinstance(n, Computation | RunNode)]  # fmt: skip
+    return not (all(_ready(n, values) for n in runs) and all(_is_stored(n, values) for n in before))

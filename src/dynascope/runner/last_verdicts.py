@@ -71,10 +71,10 @@ def claim_rows(
 def is_current(result: StudyResult) -> bool:
     """Whether claims, code, data sets and rule are still those that a result was judged by."""
     try:
-        settings = from_plain(result.settings)
-    except DynascopeError:
-        return False  # settings that there are no longer
-    return result.fingerprint == request(studies.get(result.study), settings, result.scale)
+        study, settings = studies.get(result.study), from_plain(result.settings)
+    except (DynascopeError, TypeError, ValueError):
+        return False  # a study or settings that there are no longer
+    return result.fingerprint == request(study, settings, result.scale)
 
 
 def last_results(store: Store) -> dict[str, StudyResult]:

@@ -94,7 +94,8 @@ def run_experiment(
     """Execute an experiment of any shape; answer from the store where it is there already.
 
     An experiment of several groups is stored group by group while it runs, so that a kill
-    loses at most a second of the group it was in; the whole replaces the groups at the end.
+    loses at most a second of the group it was in; the whole replaces the groups at the end, but
+    not those that were stored on their own before.
     On a cluster the pieces are blocks of seeds, each stored when it is finished. Where code is
     unknown, nothing is answered or resumed: every run is a record of its own.
     """
@@ -108,14 +109,16 @@ def run_experiment(
     run_pieces = {"here": _run_here, "ray": _run_on_ray}.get(executor)
     if run_pieces is None:
         raise unknown("executor", executor, ("here", "ray"))
-    pieces, parts = run_pieces(groups, None if identity.unknown else store, again, progress, label)
+    made, parts = run_pieces(groups, None if identity.unknown else store, again, progress, label)
     attrs = {**parts[0][1].attrs, "spec": identity.plain, "fingerprint": identity.key}
     attrs["seconds"] = round(sum(part.attrs["seconds"] for _, part in parts), 3)
     attrs["seeds"] = len(experiment.seeds)
-    whole = merge(experiment, parts).assign_attrs(as_text(attrs))
+    # A group has one label of an axis, which alone cannot tell whether the others are numbers.
+    whole = merge(experiment, parts).assign_coords(experiment.axes())
+    whole = whole.assign_attrs(as_text(attrs))
     if store:
         _keep(store, identity, whole, label, again)
-        for piece in map(identify, pieces):
+        for piece in map(identify, made):
             if piece.key != identity.key and (found := answer(store, piece)):
                 store.forget(found)
     return whole
@@ -156,19 +159,33 @@ def _keep(store: Store, identity: Identity, run: xr.Dataset, label: str, again: 
     sink.finish(as_values(run.attrs))
 
 
+# The pieces that the whole replaces, and the results of all of them.
 Parts = tuple[list[Experiment], list[tuple[Changes, xr.Dataset]]]
 
 
 def _run_here(groups: list, store: Store | None, again: bool, progress: bool, label: str) -> Parts:
     """Group after group in this process, each streamed to the store."""
     parts, pieces = [], [group for _, group in groups]
+    titles = [f"{label} {number}/{len(groups)}" for number in range(1, len(groups) + 1)]
+    made = _own_pieces(pieces, titles, store)
     open_ = open_parts(pieces, None if again else store)
     with compiling_ahead(open_):
-        for number, (changes, group) in enumerate(groups, 1):
-            title = f"{label} {number}/{len(groups)}"
+        for title, (changes, group) in zip(titles, groups, strict=True):
             part = run_experiment(group, store=store, again=again, progress=progress, label=title)
             parts.append((changes, part))
-    return pieces, parts
+    return made, parts
+
+
+def _own_pieces(
+    pieces: list[Experiment], titles: list[str], store: Store | None
+) -> list[Experiment]:
+    """The pieces that are stored for the sake of the whole, now or by a call that was killed."""
+    found = []
+    for piece, title in zip(pieces, titles, strict=True):
+        before = answer(store, identify(piece)) if store else None
+        if store and (before is None or store.manifest(before)["label"] == title):
+            found.append(piece)
+    return found
 
 
 def open_parts(pieces: Iterable[Experiment], store: Store | None) -> list[Experiment]:
@@ -192,6 +209,8 @@ def _run_on_ray(
     """Blocks of seeds on the cluster; what the store has already is not run again."""
     count = workers()
     pieces = [(changes, block) for changes, group in groups for block in blocks(group, count)]
+    titles = [f"{label} {number}" for number in range(1, len(pieces) + 1)]
+    made = _own_pieces([block for _, block in pieces], titles, store)
     done: dict[int, xr.Dataset] = {}
     for i, (_, block) in enumerate(pieces):
         if store and not again and (found := answer(store, identify(block))):
@@ -203,5 +222,5 @@ def _run_on_ray(
         own = identify(pieces[missing[k]][1])
         done[missing[k]] = part.assign_attrs(as_text({"spec": own.plain, "fingerprint": own.key}))
         if store:
-            _keep(store, own, done[missing[k]], f"{label} {missing[k] + 1}", again)
-    return [block for _, block in pieces], [(pieces[i][0], done[i]) for i in range(len(pieces))]
+            _keep(store, own, done[missing[k]], titles[missing[k]], again)
+    return made, [(pieces[i][0], done[i]) for i in range(len(pieces))]

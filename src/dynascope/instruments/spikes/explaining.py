@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from dynascope.core.errors import bad
 from dynascope.instruments.spikes.finding import LEAST, Spike, find_spikes
 from dynascope.instruments.spikes.reading import Log, make_log
+from dynascope.probes.catapults import crossed
 
 Verdict = Literal["catapult", "consistent", "no evidence", "contradicts"]
 ASIDE = 5  # rows before and after a spike whose median is the norm there
@@ -124,15 +125,16 @@ def _crossed(log: Log, spike: Spike) -> tuple[bool | None, float | None]:
         log.get(n) for n in ("learning_rate", "critical_rate", "sharpness")
     )
     if critical is None and sharpness is not None:
-        with np.errstate(divide="ignore"):
-            critical = np.where(sharpness > 0, 2 / sharpness, np.inf)
+        with np.errstate(divide="ignore"):  # where the sharpness is NaN, so is this
+            critical = np.where(sharpness <= 0, np.inf, 2 / sharpness)
     if rate is None or critical is None:
         return None, None
     rows = slice(max(spike.start - 1, 0), spike.peak + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = rate[rows] / critical[rows]
-    ratios = ratios[np.isfinite(ratios)]
-    return (bool(ratios.max() > 1), float(ratios.max())) if len(ratios) else (None, None)
+    ratios = ratios[~np.isnan(ratios)]
+    largest = float(ratios.max()) if len(ratios) else None
+    return crossed(rate[rows], critical[rows]), largest
 
 
 def _fell(log: Log, spike: Spike) -> tuple[bool | None, float | None]:

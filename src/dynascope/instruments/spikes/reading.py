@@ -7,12 +7,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dynascope.core.errors import bad, unknown
 
-# Column by the names that programs give it, in lower case without spaces and underscores.
+# Column by the names that programs give it, in lower case without spaces and underscores. Where a
+# log has several of them, the first one counts.
 NAMES = {
     "step": ("step", "iteration", "iter", "globalstep", "t"),
     "loss": ("loss", "trainloss", "trainingloss", "train/loss"),
@@ -62,11 +64,14 @@ def read_log(path: str | Path) -> Log:
     if not place.is_file():
         raise bad("log", str(path), "a file that exists")
     rows = _rows(place)
-    return make_log({n: [row.get(n) for row in rows] for n in NAMES}, str(path))
+    names = dict.fromkeys(name for row in rows for name in row if _name(name))
+    return make_log({name: [_cell(row.get(name)) for row in rows] for name in names}, str(path))
 
 
 def make_log(columns: Mapping, source: str = "log") -> Log:
     """A log from columns, checked; see `read_log`. Columns of None are taken as not recorded.
+
+    Of two columns that mean the same, `loss` and `train_loss`, the first name in `NAMES` counts.
 
     Example:
         >>> make_log({"iter": [0, 1], "train_loss": [2.0, 1.0]})["loss"].tolist()
@@ -75,20 +80,30 @@ def make_log(columns: Mapping, source: str = "log") -> Log:
     for name in columns:
         if _name(name) is None:
             raise unknown("column", name, NAMES)
-    columns = {_name(name): values for name, values in columns.items()}
+    columns = _chosen(columns)
     for name in NEEDED:
-        if columns.get(name) is None or all(v is None for v in columns[name]):
+        if name not in columns:
             raise bad(f"columns of {source}", f"no {name}", " and ".join(NEEDED))
     length = len(columns["loss"])
     arrays = {}
     for name, values in columns.items():
-        if values is None or all(v is None for v in values):
-            continue
         if len(values) != length:
             raise bad(name, f"{len(values)} rows", f"{length}, as the loss has")
         arrays[name] = np.array([_number(v, name, i, source) for i, v in enumerate(values)])
     empty = np.array([v is None for v in columns["loss"]])
     return _checked(Log(source, {name: a[~empty] for name, a in arrays.items()}))
+
+
+def _chosen(columns: Mapping) -> dict[str, Any]:
+    """What was recorded, by our names; of several columns that mean the same the first."""
+    found: dict[str, Any] = {}
+    for name, others in NAMES.items():
+        given = [c for c in columns if _name(c) == name]
+        for column in sorted(given, key=lambda c: others.index(_written(c))):
+            values = columns[column]
+            if values is not None and not all(v is None for v in values):
+                found.setdefault(name, values)
+    return found
 
 
 def _checked(log: Log) -> Log:
@@ -124,14 +139,14 @@ def _number(value: object, name: str, row: int, source: str) -> float:
 def _rows(place: Path) -> list[dict]:
     text = place.read_text(encoding="utf-8-sig")
     if place.suffix in (".jsonl", ".json", ".ndjson"):
-        return [_known(_object(line, i, place)) for i, line in enumerate(text.splitlines()) if line]
+        return [_object(line, i, place) for i, line in enumerate(text.splitlines()) if line]
     if place.suffix not in (".csv", ".tsv", ".txt"):
         raise unknown("log format", place.suffix[1:] or place.name, ("csv", "jsonl"))
     dialect = "excel-tab" if place.suffix == ".tsv" else "excel"
     rows = list(csv.DictReader(text.splitlines(), dialect=dialect))
     if not rows:
         raise bad(f"rows of {place}", 0, "a line of names, then one line a step")
-    return [_known(row) for row in rows]
+    return rows
 
 
 def _object(line: str, number: int, place: Path) -> dict:
@@ -144,17 +159,17 @@ def _object(line: str, number: int, place: Path) -> dict:
     return found
 
 
-def _known(row: dict) -> dict:
-    """The columns that are known, by their own names; empty cells as None."""
-    found: dict[str, object] = {}
-    for given, value in row.items():
-        name = _name(given)
-        if name is not None and name not in found:
-            found[name] = None if value is None or value == "" else value
-    return found
+def _cell(value: object) -> object:
+    """A cell of a file; an empty one is None."""
+    return None if value == "" else value
+
+
+def _written(given: object) -> str:
+    """A column's name as `NAMES` has it."""
+    return str(given).lower().replace("_", "").replace(" ", "").replace("-", "")
 
 
 def _name(given: object) -> str | None:
     """Our name of a column, None where it is not known."""
-    plain = str(given).lower().replace("_", "").replace(" ", "").replace("-", "")
+    plain = _written(given)
     return next((name for name, others in NAMES.items() if plain in others), None)
