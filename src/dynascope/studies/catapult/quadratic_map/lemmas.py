@@ -139,7 +139,7 @@ def ends_lower(s: Settings, low: float, high: float) -> Measured:
 
 
 def power(found: tuple[np.ndarray, np.ndarray]) -> Measured:
-    """The power of the width with which the number of the claim falls."""
+    """The power of the width with which |w(0)|, or u(0), falls."""
     return exact(log_slope(*found))
 
 
