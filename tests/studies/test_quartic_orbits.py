@@ -10,7 +10,9 @@ import pytest
 from dynascope.instruments.orbits.bifurcation import Diagram
 from dynascope.instruments.orbits.descent import Observed
 from dynascope.studies.oscillation.quartic_orbits import claims, places, runs
-from dynascope.theories.oscillation.quartic import orbit_points
+from dynascope.theories.oscillation.doubling import FEIGENBAUM, period_doublings
+from dynascope.theories.oscillation.one_dimension import flip
+from dynascope.theories.oscillation.quartic import QUARTIC, orbit_points
 
 
 def planted(verdict, period=None):
@@ -90,3 +92,10 @@ def test_visits_are_counted_within_a_bin_of_the_orbit():
 def test_iterates_stay_positive_below_the_bound_only():
     found = runs.lowest.function(None)
     assert found["K = 1.2"] > 0 and found["below"] > 0 > found["above"]
+
+
+def test_the_doublings_end_where_the_study_says():
+    """The last gap over Feigenbaum's constant less one is what is left of a geometric series."""
+    *_, before, last = period_doublings(flip(QUARTIC, 1.0), 7)
+    end = last + (last - before) / (FEIGENBAUM - 1)
+    assert end == pytest.approx(runs.ACCUMULATION, abs=1e-6)
