@@ -16,7 +16,12 @@ from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_batch import claims as batch
 from dynascope.studies.catapult.catapult_batch.runs import on_sphere as sphere
 from dynascope.studies.catapult.catapult_batch.runs import planted as planted_batches
-from dynascope.studies.catapult.catapult_multiple.claims import diverges, gains, lower_each_time
+from dynascope.studies.catapult.catapult_multiple.claims import (
+    diverges,
+    gains,
+    in_each_stretch,
+    lower_each_time,
+)
 from dynascope.studies.catapult.catapult_multiple.runs import FCN
 from dynascope.studies.catapult.trials import Trial, mean_rate
 from dynascope.studies.study import studies
@@ -54,6 +59,25 @@ def test_every_spike_counts():
     assert episodes.drops_each_time(outside).value == 0
     assert lower_each_time(good, (20, 50)).value == 1
     assert lower_each_time(good, (5, 9)).value == 0, "the norm stands still before the first"
+
+
+def test_a_stretch_without_a_spike_is_noticed():
+    """The planted spikes are at steps 12 and 40."""
+    good = episodes.planted("catapult")
+    assert in_each_stretch(good, (0, 30)).value == 1
+    assert in_each_stretch(good, (0, 20, 30)).value == 0
+    assert in_each_stretch(episodes.planted("monotone"), (0,)).value == 0
+
+
+def test_a_rise_over_the_lowest_loss_so_far_is_a_spike():
+    run = planted_batches("monotone")
+    assert batch.never_spikes(run).value == 1 and np.allclose(batch.highest_rise(run), 1)
+    loss = run["loss"].values.copy()
+    loss[0, 9:] += 0.25 * loss[0, 8] - (loss[0, 9] - loss[0, 8])
+    risen = run.planted(loss=loss)
+    assert batch.highest_rise(risen)[0] == pytest.approx(1.25)
+    loss[1, -1] = np.nan
+    assert batch.never_spikes(run.planted(loss=loss)).value == 1 - 2 / len(loss)
 
 
 def test_match_rates_of_both_losses():

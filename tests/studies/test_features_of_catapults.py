@@ -10,7 +10,12 @@ import pytest
 import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks
 from dynascope.studies import Missing
-from dynascope.studies.catapult.agop_multiple.claims import ends_worse, gain
+from dynascope.studies.catapult.agop_multiple.claims import (
+    ends_worse,
+    gain,
+    none_betters,
+    none_diverges,
+)
 from dynascope.studies.catapult.agop_optimizers.runs import OPTIMIZERS, RATES, rule
 from dynascope.studies.catapult.feature_tables import correlation, of_row, ordered, planted
 from dynascope.studies.study import studies
@@ -45,6 +50,9 @@ def test_correlations_and_gains():
     assert isinstance(gain(lost, "5", "10", "test", -1.0), Missing)
     assert ends_worse(PRINTED, "test", -1.0).value == 0
     assert ends_worse(PRINTED._replace(test=PRINTED.test[::-1]), "test", -1.0).value == 1
+    assert none_betters(PRINTED, "test", -1.0).value == 0, "every row betters the first"
+    assert none_betters(PRINTED._replace(test=PRINTED.test[::-1]), "test", -1.0).value == 1
+    assert none_diverges(PRINTED).value == 1 and none_diverges(lost).value == 0
 
 
 def test_settings_are_those_of_the_thesis():

@@ -182,4 +182,3 @@ def test_allowed_eigenvalues_are_none_where_a_seed_escapes():
     assert claims.allowed(seen).tolist() == [[3, 3], [4, 0]]
     assert claims.allows_fewer(seen).value == 0.5
     assert claims.escaping(seen, "symmetric", 1).value == 0.5
-    assert claims.bounded(seen, "symmetric", slice(None)).value == 0.5

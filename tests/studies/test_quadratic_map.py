@@ -115,3 +115,11 @@ def test_what_takes_time_comes_back_from_its_bytes(node, item, kind):
     again = decode(encode(found), kind)
     assert type(again) is type(found)
     assert encode(again) == encode(found)
+
+
+def test_the_first_w_is_read_off_the_first_step_of_the_kernel():
+    """w = c eta^2 (g - y) y with c = 1 / m, here eta = 0.3, y = 1 and an error of 1."""
+    found = runs.first_w.function(SETTINGS)
+    widths, w = found["same error"]
+    assert np.allclose(w, 0.09 / widths, rtol=1e-6)
+    assert lemmas.power(found["smaller error"]).value == pytest.approx(-1.5, abs=1e-4)
