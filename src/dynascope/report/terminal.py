@@ -58,13 +58,31 @@ class _Verdicts:
         heading = f"{self.result.title} ({self.result.study}, scale {self.result.scale})"
         yield words(heading, "bold")
         show = _table if options.max_width >= WIDE else _list
-        stated = tuple(c for c in claims if not c.exploratory)
+        judged = tuple(c for c in claims if not _left_out(c))
+        stated = tuple(c for c in judged if not c.exploratory)
         if stated:
             yield show(stated, words)
-        if len(stated) < len(claims):
+        if len(stated) < len(judged):
             yield words("Exploratory: readings of ours that no document states", "bold")
-            yield show(tuple(c for c in claims if c.exploratory), words)
+            yield show(tuple(c for c in judged if c.exploratory), words)
+        for reason, names in _reasons(claims).items():
+            yield words("– not applicable  ", _STYLES["not_applicable"]).append_text(
+                words(f"{reason}: ", "not dim").append_text(words(", ".join(names), "dim"))
+            )
         yield words(summary(claims))
+
+
+def _left_out(claim: Claim) -> bool:
+    """Whether there is nothing to show of a claim but the reason why it was not measured."""
+    return claim.verdict == "not_applicable" and bool(claim.note)
+
+
+def _reasons(claims: tuple[Claim, ...]) -> dict[str, list[str]]:
+    """Which claims were not measured, by reason: one line for all of a data set or panel."""
+    found: dict[str, list[str]] = {}
+    for claim in filter(_left_out, claims):
+        found.setdefault(claim.note.rstrip("."), []).append(claim.id.rpartition("/")[2])
+    return found
 
 
 def _table(claims: tuple[Claim, ...], words: Any) -> Any:

@@ -18,6 +18,8 @@ from dynascope.studies.nodes import Missing
 
 REST_RISE = 1.05  # what the rest may reach over its first value: zhu2024 Claim 1 has 1
 BACK = 0.2  # of the first loss: what a catapult comes back to
+STILL = 1e-3  # of the kernel's norm: what a step may take from one that is said to stay
+PLANTED_RATE = 1.2  # of planted runs, whose critical rate is one over the norm
 
 
 def part(run: Run, name: str) -> np.ndarray:
@@ -31,6 +33,18 @@ def finite(run: Run) -> Run | Missing:
     if not fine.any():
         return Missing(f"all {len(fine)} seeds diverged")
     return run.isel(seed=np.flatnonzero(fine))
+
+
+def taken(run: Run) -> list[int]:
+    """How many steps each seed took before it stopped or diverged."""
+    ends = []
+    for seed in range(run.sizes["seed"]):
+        loss = run["loss"].values[seed]
+        fine = np.isfinite(loss)
+        last = len(loss) - 1 if fine.all() else int(np.argmin(fine)) - 1
+        stopped = int(run["stopped_step"].values[seed]) if "stopped_step" in run else -1
+        ends.append(min(last, stopped) if stopped >= 0 else last)
+    return ends
 
 
 def _highest(values: np.ndarray) -> np.ndarray:
@@ -62,18 +76,19 @@ def rest_stays(run: Run) -> Measured:
 def rise_in_top(run: Run) -> Measured | Missing:
     """Share of the rise from the first loss to the peak that lies in the top eigenspace.
 
-    Mean over the seeds that stay finite.
+    Mean over the seeds that stay finite and rise.
     """
     kept = finite(run)
     if isinstance(kept, Missing):
         return kept
     loss, top = kept["loss"].values, part(kept, "top")
     at = loss.argmax(axis=-1)
-    seeds = np.arange(len(loss))
-    rise = loss[seeds, at] - loss[:, 0]
-    if not (rise > 0).all():
+    risen = np.flatnonzero(at)  # elsewhere the first loss is the highest
+    if not len(risen):
         return Missing("the loss never rises above its first value: there is no spike")
-    return average((top[seeds, at] - top[:, 0]) / rise)
+    begun, high = np.zeros_like(risen), at[risen]
+    rise, of_top = (v[risen, high] - v[risen, begun] for v in (loss, top))
+    return average(of_top / rise)
 
 
 def norm_falls(run: Run) -> Measured | Missing:
@@ -83,6 +98,50 @@ def norm_falls(run: Run) -> Measured | Missing:
         return kept
     norm = part(kept, "norm")
     return average(1 - norm[:, -1] / norm[:, 0])
+
+
+def rate_over_critical(run: Run) -> np.ndarray:
+    """(seeds, steps) the learning rate over the critical one of all samples, which is n / norm.
+
+    With several outputs n counts all of their values.
+    """
+    norm, experiment = part(run, "norm"), run.experiment
+    if experiment is None:
+        return PLANTED_RATE * norm
+    rate, task = experiment.dynamics.learning_rate, experiment.task
+    return (
+        np.asarray([rate(k) if callable(rate) else rate for k in run["step"].values])
+        * norm
+        / (task.train * task.output_size)
+    )
+
+
+def critical_passes(run: Run) -> Measured | Missing:
+    """Share of seeds whose critical rate is above the learning rate one step after the peak.
+
+    Of the seeds that stay finite and rise from the first loss.
+    """
+    kept = finite(run)
+    if isinstance(kept, Missing):
+        return kept
+    at = kept["loss"].values.argmax(axis=-1)
+    risen = np.flatnonzero(at)
+    if not len(risen):
+        return Missing("the loss never rises above its first value: there is no spike")
+    after = np.minimum(at[risen] + 1, run.sizes["step"] - 1)
+    return share(rate_over_critical(kept)[risen, after] < 1)
+
+
+def critical_ends_above(run: Run, spike: float = SPIKE) -> Measured | Missing:
+    """Share of seeds whose critical rate is above the learning rate where each spike ends.
+
+    A spike ends where the loss is first below that before it. Of the seeds with spikes that do.
+    """
+    over, flags = rate_over_critical(run), []
+    for lane, found in enumerate(events(run, spike)):
+        ends = [c.end for c in found if c.recovers]
+        flags += [bool((over[lane, ends] < 1).all())] if ends else []
+    return share(flags) if flags else Missing("no spike comes back")
 
 
 def comes_back(run: Run) -> Measured:
@@ -123,6 +182,50 @@ def share_in_top(run: Run, spike: float = SPIKE) -> Measured | Missing:
     return rows if isinstance(rows, Missing) else average([np.median(row) for row in rows])
 
 
+def each_in_top(run: Run, spike: float = SPIKE) -> Measured | Missing:
+    """Share of the rise that lies in the top eigenspace, of the spike where it is least.
+
+    Mean over the seeds with spikes that come back.
+    """
+    rows = _over_spikes(run, spike, lambda c: c.top_share)
+    return rows if isinstance(rows, Missing) else average([min(row) for row in rows])
+
+
+def rises_outside_top(run: Run) -> Measured | Missing:
+    """Of all that both parts of the loss rise over a run, the share outside the top eigenspace.
+
+    0 for a rest that only falls. Mean over the seeds that stay finite and rise.
+    """
+    kept = finite(run)
+    if isinstance(kept, Missing):
+        return kept
+    top, rest = (
+        np.clip(np.diff(part(kept, name), axis=1), 0, None).sum(axis=1) for name in ("top", "rest")
+    )
+    risen = top + rest > 0
+    if not risen.any():
+        return Missing("no part of the loss ever rises")
+    return average((rest / np.where(risen, top + rest, 1))[risen])
+
+
+def norm_stays_elsewhere(run: Run, spike: float = SPIKE) -> Measured | Missing:
+    """Share of the steps outside spikes on which the kernel's norm grows or stays; mean over seeds.
+
+    A spike lasts from the lowest loss before it to the first one below that. Of seeds with spikes.
+    """
+    shares, counts = [], []
+    for lane, (found, end) in enumerate(zip(events(run, spike), taken(run), strict=True)):
+        norm = part(run, "norm")[lane, : end + 1]
+        change = norm[1:] / norm[:-1] - 1
+        outside = np.ones(end, bool)
+        for c in found:
+            outside[c.start : c.end] = False
+        if found and outside.any():
+            shares.append(float((change[outside] >= -STILL).mean()))
+            counts.append(int(outside.sum()))
+    return average_share(shares, counts) if shares else Missing("there is no spike")
+
+
 def _over_spikes(run: Run, spike: float, of: Any) -> list[list] | Missing:
     """What is known of the spikes of each seed that come back, where there is any."""
     rows = [
@@ -144,18 +247,24 @@ def largest_rise(run: Run) -> Measured:
 
 
 def planted(kind: str, steps: int = 60, seeds: int = 8) -> Run:
-    """A run whose answer is known: a "catapult", a spike "elsewhere", "monotone" or "diverges"."""
+    """A run whose answer is known.
+
+    A "catapult", a spike "elsewhere", a "monotone" loss, one that "diverges", or a catapult whose
+    kernel is "sinking" all the time.
+    """
     t = np.arange(steps, dtype=float)
     bump = 4 * np.exp(-0.5 * ((t - 12) / 3) ** 2)
     second = 0.5 * np.exp(-0.5 * ((t - 40) / 1.5) ** 2)
     fall = np.exp(-t / 12)
     rest = 0.6 * fall
-    top = 0.4 * fall + (bump + second if kind in ("catapult", "elsewhere") else 0)
+    top = 0.4 * fall + (bump + second if kind in ("catapult", "elsewhere", "sinking") else 0)
     norm = np.where(t < 12, 1.0, 0.5) - 0.1 * (t > 40) - 0.05 * (t > 55)
     if kind == "elsewhere":  # the spike is outside the top eigenspace, and the kernel grows
         top, rest, norm = rest, top, 2 - norm
     elif kind == "monotone":
         norm = 1 + 0.001 * t
+    elif kind == "sinking":
+        norm = norm * np.exp(-0.01 * t)
     elif kind == "diverges":
         top, norm = top * np.exp(t / 4), 1 + t
     wobble = 1 + 1e-3 * np.linspace(-1, 1, seeds)[:, None]

@@ -114,14 +114,20 @@ def built(model: Model, inputs: int, outputs: int) -> Any:
     return model.build(inputs, outputs)
 
 
-def critical_rate(trial: Trial, seed: int) -> float:
-    """The critical rate of all samples before training: entries / largest eigenvalue."""
+def critical_rate(trial: Trial, seed: int, scale: float = 1.0) -> float:
+    """The critical rate of all samples before training: entries / largest eigenvalue.
+
+    Args:
+        trial: The task and the network.
+        seed: Of the samples and the start.
+        scale: What the inputs are multiplied by.
+    """
     task = trial.task
     network = built(trial.model, task.input_size, task.output_size)
     with precision("float32"):
         x, _ = task.samples(key_for(seed, "data"))
         params = jax.jit(network.init)(key_for(seed, "init"))
-        kernel = np.asarray(tangent_kernel(network.apply, params, x), float)
+        kernel = np.asarray(tangent_kernel(network.apply, params, scale * x), float)
     return len(kernel) / float(np.linalg.eigvalsh(kernel)[-1])
 
 

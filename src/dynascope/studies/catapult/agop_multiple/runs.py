@@ -68,6 +68,7 @@ PANELS = {
     "rank-3": ("x1 x2 (x1 + ... + x10)", "Figs. 4.8 b, C.13 b"),
     "rank-3-raw": ("x1 x2 (x1 + ... + x10) with labels as they are", "Fig. 4.8 b, as printed"),
     "rank-4": ("the staircase of four inputs", "Fig. C.16 a"),
+    "rank-4-raw": ("the staircase with labels as they are", "Fig. C.16 a, as printed"),
     "full-rank": ("|x| / sqrt(d)", "Fig. C.17"),
 }
 
@@ -85,6 +86,9 @@ class Settings(Spec, tag="studies.agop-multiple"):
         replace(RANK_3, unit_variance=False), DEEP, 2.0, (40, 100, 150), (20, 60, 80), 300
     )
     rank_4: Raises = Raises(RANK_4, DEEP, 1.0, (15, 40, 60), (50, 75, 110), 300, 100)
+    rank_4_raw: Raises = Raises(
+        replace(RANK_4, unit_variance=False), DEEP, 1.0, (15, 40, 60), (50, 75, 110), 300, 100
+    )
     full_rank: Raises = Raises(FULL, SHALLOW, 6.0, (7, 12, 40, 80), (30, 120, 180, 280), 400)
     near_zero: float = static_field(0.1)  # standard deviation of the start
     near_zero_rate: float = 20.0

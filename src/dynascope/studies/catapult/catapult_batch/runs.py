@@ -19,6 +19,7 @@ from dynascope.engine import Experiment
 from dynascope.engine.record import Every, Stop
 from dynascope.models import MLP
 from dynascope.probes import BatchCriticalRate, BatchLosses, KernelSplit, Loss
+from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.trials import (
     CIFAR,
     COMPILING,
@@ -44,7 +45,7 @@ PANELS = {
     "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", (94.67, 3.27)),
 }
 PLANTED_RATE = 3.0
-HESSIAN_SEEDS = 3  # whose Hessians are followed: each costs many products a step
+HESSIAN_SEEDS = 4  # whose Hessians are followed: each costs many products a step
 LOW = 0.1 / 0.8  # of the panel's rate: below the critical rates of all batches
 # Seconds of a step of one seed at laptop scale, timed beside other work on two cores: of both runs
 # together, and with the Hessian's rate.
@@ -209,3 +210,9 @@ def made(s: Settings) -> dict[str, Run]:
             hessian_rate=3 * planted("matched")["hessian_rate"].values
         )
     }
+
+
+@study.finding
+def spiked(s: Settings) -> dict[str, Run]:
+    """Runs whose kernel is known: spikes in its top eigenspace, or outside."""
+    return {kind: episodes.planted(kind) for kind in ("catapult", "elsewhere")}

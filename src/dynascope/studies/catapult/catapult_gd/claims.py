@@ -11,8 +11,8 @@ from dynascope.studies.catapult import episodes
 from dynascope.studies.catapult.catapult_gd import runs
 from dynascope.studies.catapult.catapult_gd.runs import PANELS, study
 from dynascope.studies.catapult.trials import OTHER_DATA
-from dynascope.studies.comparisons import at_least, in_all_seeds
-from dynascope.studies.measures import share
+from dynascope.studies.comparisons import at_least, in_all_seeds, near
+from dynascope.studies.measures import average, share
 from dynascope.studies.nodes import Missing, case
 
 MADE = {kind: case(f"planted: {words}", runs.made[kind]) for kind, words in (
@@ -50,11 +50,13 @@ SMALL = (
     "classes",
     "classes-cnn",
 )  # stand-ins at all scales but the thesis's own
+HOW = {"digits": OTHER_DATA} | dict.fromkeys(SMALL, "at sizes up to those of") | dict.fromkeys(
+    runs.ADDED, "with another network or other data than"
+)  # fmt: skip
 
 for _name, (_what, _, _place) in PANELS.items():
-    _ours = _name in ("digits", *SMALL)
-    _past = runs.descents[_name]["past"]
-    _source = zhu2024(f"Claim 1, {_place}", how=OTHER_DATA if _name == "digits" else "")
+    _ours, _past = _name in HOW, runs.descents[_name]["past"]
+    _source = zhu2024(f"Claim 1, {_place}", how=HOW.get(_name, ""))
     study.claim(
         f"{_name}-spike",
         f"Past the critical rate the loss of {_what} rises to at least 1.5 times its first value, "
@@ -66,7 +68,7 @@ for _name, (_what, _, _place) in PANELS.items():
     study.claim(
         f"{_name}-in-top",
         f"At the peak of {_what} at least 80 % of the rise lies in the kernel's top eigenspace, "
-        "where the loss stays finite.",
+        "where the loss stays finite and rises.",
         _source, episodes.rise_in_top, at_least(0.8, "ours"), on=_past,
         note=numbers, exploratory=_ours,
         fails_on=MADE["elsewhere"], holds_on=MADE["catapult"],
@@ -88,12 +90,45 @@ for _name, (_what, _, _place) in PANELS.items():
         holds_on=MADE["catapult"],
     )  # fmt: skip
     study.claim(
+        f"{_name}-critical-passes",
+        f"One step after the peak of the loss of {_what} the critical rate, n over the kernel's "
+        "norm, is above the learning rate, in every seed that stays finite and rises.",
+        zhu2024(f"section 4.3, {_place}", how=HOW.get(_name, "a stricter reading of")),
+        episodes.critical_passes, in_all_seeds("ours"), on=_past, note=numbers, exploratory=True,
+        fails_on=MADE["elsewhere"], holds_on=MADE["catapult"],
+    )  # fmt: skip
+    study.claim(
+        f"{_name}-critical-ends-above",
+        f"Where the loss of {_what} is first below its value before a spike, the critical rate is "
+        "above the learning rate, in every seed.",
+        zhu2024(f"section 4.3, {_place}", how=HOW.get(_name, "")), episodes.critical_ends_above,
+        in_all_seeds("ours" if _ours else "derived"), on=_past, note=numbers, exploratory=_ours,
+        fails_on=MADE["elsewhere"], holds_on=MADE["catapult"],
+    )  # fmt: skip
+    study.claim(
         f"{_name}-comes-back",
         f"In the end the loss of {_what} is below a fifth of its first value.",
         _source, episodes.comes_back, in_all_seeds("ours"), on=_past,
         note=numbers, exploratory=_ours,
         fails_on=MADE["diverges"], holds_on=MADE["catapult"],
     )  # fmt: skip
+
+
+def rate(found: dict[str, np.ndarray], of: str) -> Measured:
+    """Critical rate of the start, mean over seeds."""
+    return average(found[of])
+
+
+study.claim(
+    "rank-2-critical-rate",
+    "The critical rate of a 5-layer network learning x1 x2 from 128 samples is 1.9, to a tenth.",
+    zhu2024("Fig. C.4, caption"), rate, near(runs.PRINTED_CRITICAL, 0.19, "derived"),
+    on=(runs.rank_2_criticals, "own"),
+    fails_on=case("inputs a quarter of those below", runs.rank_2_criticals, "small"),
+    holds_on=case("inputs scaled to that rate", runs.rank_2_criticals, "scaled"),
+    note="Inputs have unit variance, and layers no offsets. How pictures are scaled the thesis "
+    "does not say, so that their critical rates cannot be compared.",
+)  # fmt: skip
 
 
 def excess(found: dict[str, np.ndarray], of: str) -> Measured:
