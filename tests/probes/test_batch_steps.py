@@ -138,6 +138,9 @@ def test_kernel_split_is_the_dense_decomposition():
         if top == 12:
             assert np.allclose(outside, 0, atol=1e-14), "all directions hold all of the loss"
     assert (np.diff([d["kernel_split"].values[0, -1, 1] for d in found.values()]) >= 0).all()
+    identity = np.kron(np.eye(2), np.ones((2, 2)))  # eigenvalue 2 twice: any basis of the two
+    inside, outside = probes.eigenspace_split(identity, np.array([1.0, 1.0, 1.0, -1.0]), 2)
+    assert (inside, outside) == (pytest.approx(2), pytest.approx(2))
     x, y = quick(TASK.samples)(key_for(0, "data"))
     residual = np.asarray(
         quick(lambda key: network.apply(network.init(key), x) - y)(key_for(0, "init")), float

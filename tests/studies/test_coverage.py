@@ -87,3 +87,10 @@ def test_ranges_are_written_out():
 def test_what_restates_a_restatement_has_the_claims_of_the_first():
     rows = {(r.document, r.item): r.claims for r in coverage()}
     assert rows["yang2024", "Corollary D.2"] == rows["yang2025", "Lemma D.5"] != ()
+
+
+def test_a_claim_that_no_scale_measures_covers_nothing():
+    figure = next(row for row in coverage("zhu2024") if row.item == "Figure 4.8")
+    assert {"agop-multiple/svhn-test", "agop-multiple/celeba-alignment"} <= set(figure.unmeasured)
+    assert "agop-multiple/rank-2-test-1" in figure.claims
+    assert not set(figure.claims) & set(figure.unmeasured)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -13,13 +14,18 @@ from typing import Any
 from dynascope.core.items import items, numbers
 from dynascope.core.sources import documents
 from dynascope.studies import bibliography, studies
+from dynascope.studies.nodes import Function, Node, Together
+from dynascope.studies.study import SCALES, ClaimSpec, Study
 
 HEAD = """\
 # Numbered items of the documents
 
 Made by `python -m dynascope.studies.coverage > docs/items.md` from the claims themselves: every
 numbered figure, table, theorem, lemma, proposition, corollary and observation, with the claims
-that are about it, or the reason why none is. Verdicts: `dynascope claims --source HANDLE`.
+that are about it, or the reason why none is. Claims that no scale measures, such as those of data
+that were not to be had, stand apart and cover nothing.
+
+Verdicts: `dynascope claims --source HANDLE`.
 """
 
 
@@ -34,6 +40,7 @@ class Covered:
     item: str
     claims: tuple[str, ...]
     reason: str
+    unmeasured: tuple[str, ...] = ()  # claims that no scale measures
 
     @property
     def open(self) -> bool:
@@ -44,8 +51,8 @@ class Covered:
 def coverage(handle: str | None = None) -> list[Covered]:
     """All numbered items of a document, or of all documents."""
     known = tomllib.loads(files("dynascope.studies").joinpath("items.toml").read_text("utf-8"))
-    claims = _claims()
-    return [row for name in known if handle in (None, name) for row in _rows(name, known, claims)]
+    claims = _claims(measured=True), _claims(measured=False)
+    return [row for name in known if handle in (None, name) for row in _rows(name, known, *claims)]
 
 
 def named(about: dict[str, Any]) -> list[str]:
@@ -63,7 +70,7 @@ def _stated(handle: str, item: str, known: dict[str, Any], claims: Claims) -> li
     return [*found, *_stated(handle, further, known, claims)] if further else found
 
 
-def _rows(name: str, known: dict[str, Any], claims: Claims) -> Any:
+def _rows(name: str, known: dict[str, Any], claims: Claims, unmeasured: Claims) -> Any:
     about = known[name]
     restates = about.get("restates", {})
     without = {i: why for place, why in about.get("without", {}).items() for i in items(place)}
@@ -74,19 +81,38 @@ def _rows(name: str, known: dict[str, Any], claims: Claims) -> Any:
             other = restates[item]
             found = [*found, *(c for c in _stated(name, other, known, claims) if c not in found)]
             reason = f"restates {other}" if found else f"open: as {other}"
-        yield Covered(name, item, tuple(found), reason if not found or item in restates else "")
+        reason = reason if not found or item in restates else ""
+        yield Covered(name, item, tuple(found), reason, tuple(unmeasured.get((name, item), ())))
 
 
-def _claims() -> Claims:
-    """Ids of claims by document and item."""
+def _claims(measured: bool) -> Claims:
+    """Ids of claims by document and item: of those that some scale measures, or none."""
     found: Claims = {}
-    for claim in (c for study in studies for c in study.claims):
+    for study, claim in ((s, c) for s in studies for c in s.claims):
+        if _is_measured(study, claim) != measured:
+            continue
         for source in claim.sources:
             for item in items(source.place) if source.document else ():
                 assert source.document is not None
                 ids = found.setdefault((source.document.handle, item), [])
                 ids += [] if claim.id in ids else [claim.id]
     return found
+
+
+def _is_measured(study: Study, claim: ClaimSpec) -> bool:
+    """Whether some scale leaves nothing out without which the claim's own case is missing."""
+    reasons = [why for node in claim.on.nodes for why in _needed(node)]
+    return any(not any(why(s) for why in reasons) for s in map(study.at, SCALES))
+
+
+def _needed(node: Node) -> Iterator[Callable[[Any], str | None]]:
+    """By which rules a node may be left out; some of several may be, so these have none."""
+    if isinstance(node, Together):
+        return
+    if isinstance(node, Function) and node.only_if:
+        yield node.only_if
+    for before in node.inputs:
+        yield from _needed(before)
 
 
 def page() -> str:
@@ -103,7 +129,8 @@ def page() -> str:
 
 def _line(row: Covered) -> str:
     reason = "open" if row.open and not row.reason else row.reason
-    return f"| {row.item} | {'; '.join(filter(None, (reason, ', '.join(row.claims))))} |"
+    apart = f"not measured: {', '.join(row.unmeasured)}" if row.unmeasured else ""
+    return f"| {row.item} | {'; '.join(filter(None, (reason, ', '.join(row.claims), apart)))} |"
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def without(study: Study, name: str) -> dict[str, Node]:
     _, alignment, test = PICTURES[name]
 
     def no(column: str, why: str) -> Node:
-        return study.finding(name=f"{column}, {name}")(lambda s: Missing(why))
+        return study.finding(name=f"{column}, {name}", only_if=lambda s: why)(lambda s: None)
 
     return {"alignment": no("alignment", alignment), "test": no("test", test)}
 
