@@ -49,7 +49,7 @@ study = Study(
     notes=lambda s: (
         "Time is true gradient-flow time; the printed flow runs twice as fast, so the "
         f"program's rate {s.learning_rate:g} is {s.learning_rate / 2:g} here and its "
-        f"{s.steps} steps end at time {s.steps * s.learning_rate / 2:g}. The text has neither.",
+        f"{s.steps} steps end at time {s.steps * s.learning_rate / 2:g}. The text gives neither.",
         "The text has A, the authors' program A squared; both are run. For Fig. 8 the program "
         "also has other clusters than the caption: means 1, 1.7, 2.25, scales 0.5, 0.25, 0.25.",
         "For Fig. 9 the caption has scale 0.5 on the strongest concept, the program 0.05.",

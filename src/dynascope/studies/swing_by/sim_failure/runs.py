@@ -63,8 +63,8 @@ study = Study(
             "paper": {"seeds": 2000, "recursion_seeds": 200}},
     notes=lambda s: (
         "Time is true gradient-flow time; the printed flow runs twice as fast, so the "
-        f"program's {s.steps} steps at rate {s.learning_rate:g} end at {s.end:g}. The text has "
-        "neither.",
+        f"program's {s.steps} steps at rate {s.learning_rate:g}, which the text does not give, "
+        f"end at {s.end:g}.",
         "The text has A, the authors' program A squared, which makes the weakest signal six "
         "times weaker here; both are run.",
         "U is moved, never W. The program iterates W: from about a third of these starts that "
