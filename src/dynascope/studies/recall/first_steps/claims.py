@@ -220,7 +220,7 @@ study.claim(
     on=P["large alpha"],
     fails_on=case("alpha up to 0.5, 1.2 times the rate", P["1.2 x"]),
     holds_on=case("alpha up to 0.5, half the rate", P["half"]),
-    note="The thesis derives the bound for alpha below 0.5, and states the rate without it.",
+    note="The thesis derives the bound for alpha below 0.5 alone.",
     exploratory=True,
     measures="How far the noise's logit rises above its fixed point, at most over time and alphas.",
 )  # fmt: skip
