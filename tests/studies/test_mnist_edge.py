@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from dynascope.core.errors import BadInput
 from dynascope.core.run import Run
 from dynascope.data import there
 from dynascope.engine import execute
+from dynascope.engine.record import At
 from dynascope.probes.edge import Edge
 from dynascope.runner import run
 from dynascope.runner.evaluation import Evaluation
@@ -170,12 +173,27 @@ def test_seeds_hover_at_the_edge_on_average(at_the_edge):
 
 
 @pytest.mark.slow
-def test_a_cosine_of_nine_tenths_is_not_refuted(at_the_edge):
+def test_sixteen_seeds_do_not_refute_a_cosine_of_nine_tenths(at_the_edge):
     """Check 20's mean cosine above 0.9, which is also the bound of the claims `aligned`.
 
     Twelve of sixteen seeds have settled steps past the edge. Their mean is 0.908 on blobs (95 %:
-    0.877 to 0.939) and 0.885 on MNIST (0.847 to 0.923): neither decides.
+    0.877 to 0.939) and 0.885 on MNIST (0.847 to 0.923): neither decides. More seeds do: the check
+    is wrong on MNIST, and at best on its bound on blobs, as the next test has it.
     """
     found = claims.alignment(at_the_edge, ("3 layers",))
     assert found.n >= 8
     assert found.low > 0.2 and found.high >= 0.9, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["blobs", "mnist"])
+def test_sixty_four_seeds_refute_it_on_mnist_and_put_blobs_at_the_bound(data):
+    """Means of 0.837 on MNIST (95 %: 0.801 to 0.872) and 0.878 on blobs (0.855 to 0.901)."""
+    if data == "mnist" and not there("mnist"):
+        pytest.skip("MNIST is not there")
+    settled = At(tuple(range(40, 61)))  # the only steps that count
+    experiment = replace(NODES[data].function(Settings(seeds=64))["3 layers"], record=settled)
+    seen = runs.trace(Run(execute(experiment, progress=False), experiment))
+    found = claims.alignment({"3 layers": seen}, ("3 layers",))
+    assert found.n >= 40 and found.value < 0.9, found
+    assert found.high < (0.9 if data == "mnist" else 0.92), found

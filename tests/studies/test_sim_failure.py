@@ -59,7 +59,7 @@ def test_rank_one_start_is_trapped_and_reported_as_rank_deficient(value):  # M15
     assert fates == ["rank-deficient", "rank-deficient", "in time"]
 
 
-def test_printed_length_is_a_hundred_in_paper_time(value, outcome):
+def test_the_programs_length_is_a_hundred_in_paper_time(value, outcome):
     assert 2 * value(runs.figure)["program"]["time"].values[-1] == pytest.approx(100)
     assert outcome.result.notes[0].endswith("end at 50.")
 

@@ -19,8 +19,8 @@ from dynascope.theories.oscillation.quartic import orbit_points
 ALPHAS = {"quasi": 0.8, "symmetric": 1.0}  # of starts near (alpha X0, X0 / alpha)
 STILL, TWO, FOUR = (0.8, 0.95), (1.05, 1.1, 1.15, 1.2), (1.25, 1.26, 1.275)  # by period
 CHAOTIC = (1.31, 1.35)  # beyond 1.3023, where the quartic's doublings end
-PRINTED_CHAOTIC = (1.283, 1.295, *CHAOTIC)  # beyond 1.28
-TRACES = (*STILL, *TWO, *FOUR, *PRINTED_CHAOTIC)  # strengths whose spectra are followed
+BEYOND = (1.295, *CHAOTIC)  # the printed 1.28, by more than its rounding
+TRACES = (*STILL, *TWO, *FOUR, 1.283, *BEYOND)  # strengths whose spectra are followed
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ def share_error(found: Heads, power: float) -> Measured:
 
 study.claim(
     "one-head-a-stage",
-    "In a layer of two heads the first stage raises the rank of one head alone.",
+    "In a layer of two heads the first stage raises the rank of one head alone, which rests on "
+    "assumption 4.3.",
     boix2023("section 4, after Thm. 4.1"), heads_that_grow, at_most(1, "printed"),
     on=runs.heads[2], fails_on=case("a layer of three heads", runs.heads[3]),
     holds_on=case("a layer of one head", runs.heads[1]), partner="tied-heads-share",

@@ -91,7 +91,7 @@ study.claim(
     "size",
     "The gap between ordinary tokens and the noise is alpha (1 - alpha)^2 (b1 + b2) / N^2 within "
     "10 %, where the trigger is never the answer.",
-    CORRECTS, off, at_most(0.1, "derived"), on=(WITHOUT, "second_corrected"),
+    CORRECTS, off, at_most(0.1, "ours"), on=(WITHOUT, "second_corrected"),
     fails_on=case("the printed formula", WITHOUT, "second_printed"),
     holds_on=case("planted: the formula itself", runs.planted["formulas"], "second_corrected"),
     partner="size-as-printed",

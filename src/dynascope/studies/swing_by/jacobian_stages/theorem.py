@@ -84,20 +84,21 @@ correlated, rank_one = lemmas["correlated"], lemmas["rank one"]
 
 
 def blocked(figures: dict[str, Constants]) -> list[str]:
-    """The figures that no choice of constants can save."""
-    return [name for name, c in figures.items() if not c.feasible]
+    """The figures that no choice of constants can save, but for the one that shows a failure."""
+    return [name for name, c in figures.items() if name != "Fig. 10" and not c.feasible]
 
 
 study.claim(
     "theorem-covers-figures",
-    "The assumptions of the theorem can be met in the settings of Figs. 2, 5, 8, 9 and 10.",
-    yang2025("section 4.2, assumptions D.1 to D.5"),
-    lambda figures: exact(sum(not c.feasible for c in figures.values())),
-    at_most(0, "derived"), on=text,
+    "The assumptions of the theorem can be met in the settings of Figs. 2, 5, 8 and 9.",
+    yang2025("assumptions D.1 to D.5, E.4", how="a reading of"),
+    lambda figures: exact(len(blocked(figures))), at_most(0, "ours"), on=text,
     fails_on=case("A squared, as in the program", program),
     holds_on=case("signals that differ by a factor 11", far_apart),
     note=lambda figures: f"{', '.join(blocked(figures))} violate D.5: signals must differ by more "
-    "than a factor 3.",
+    "than a factor 3. The text calls the assumptions common in practice, not those of its figures; "
+    "Fig. 10 is meant to break them.",
+    exploratory=True,
     measures="Number of figures whose settings cannot meet the theorem's assumptions.",
 )  # fmt: skip
 
@@ -119,12 +120,14 @@ study.claim(
         for name in ("Fig. 2", "Fig. 10")) + ".",
 )  # fmt: skip
 study.claim(
-    "theorem-at-printed-rate",
-    "The printed learning rate 0.01 is within the theorem's bound.",
-    yang2025("assumption D.2 against appendix F"),
+    "theorem-at-the-programs-rate",
+    "The learning rate 0.01 of the authors' program is within the theorem's bound.",
+    yang2025("assumption D.2, with the rate of the authors' program", how="a reading of"),
     lambda figures: exact(np.max([c.learning_rate for c in figures.values()])),
-    at_least(0.01, "printed"), on=text, fails_on=case("A squared, as in the program", program),
+    at_least(0.01, "ours"), on=text, fails_on=case("A squared, as in the program", program),
     holds_on=case("signals of at most 0.08", far_apart),
+    note="No rate is printed for the symmetric model; 0.1 in F.1 is that of the MLPs.",
+    exploratory=True,
     measures="Largest learning rate that the theorem allows in any figure's setting.",
 )  # fmt: skip
 

@@ -52,7 +52,7 @@ def reference_starts(
         return Chart(
             word, f"{word.capitalize()} descent",
             f"Left and right: close-ups that start on the first descent; simulation at the "
-            f"printed rate with the exact flow on it, diamonds at the flow's extremes. Middle: "
+            f"program's rate with the exact flow on it, diamonds at the flow's extremes. Middle: "
             f"{what}",
             (_turning_panel("Test loss, A (text)", *text), _entries_panel(text[0], text[2]),
              _turning_panel("Test loss, A squared (program)", *program)),

@@ -36,8 +36,8 @@ class Settings(Spec, tag="studies.multiple-descent"):
         means=(1.0, 1.5, 2.2, 2.7), scales=(0.05, 0.05, 0.05, 0.5)
     )
     seeds: int = 500
-    steps: int = 10_000  # as printed, for random starts; reference starts take twice as many
-    learning_rate: float = static_field(0.01)  # as printed, in paper time
+    steps: int = 10_000  # the program's, for random starts; reference starts take twice as many
+    learning_rate: float = static_field(0.01)  # the program's, in paper time
 
 
 study = Study(
@@ -48,8 +48,8 @@ study = Study(
     scales={"smoke": {"seeds": 128}, "laptop": {}, "paper": {"seeds": 1500}},
     notes=lambda s: (
         "Time is true gradient-flow time; the printed flow runs twice as fast, so the "
-        f"printed rate {s.learning_rate:g} is {s.learning_rate / 2:g} here and the "
-        f"printed {s.steps} steps end at time {s.steps * s.learning_rate / 2:g}.",
+        f"program's rate {s.learning_rate:g} is {s.learning_rate / 2:g} here and its "
+        f"{s.steps} steps end at time {s.steps * s.learning_rate / 2:g}. The text gives neither.",
         "The text has A, the authors' program A squared; both are run. For Fig. 8 the program "
         "also has other clusters than the caption: means 1, 1.7, 2.25, scales 0.5, 0.25, 0.25.",
         "For Fig. 9 the caption has scale 0.5 on the strongest concept, the program 0.05.",

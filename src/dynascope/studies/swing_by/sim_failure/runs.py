@@ -41,8 +41,8 @@ class Settings(Spec, tag="studies.sim-failure"):
 
     task: IdentityMapping = IdentityMapping(means=(0.7, 1.7, 3.0), scales=(0.05,) * 3)
     init_scale: float = static_field(0.1)
-    learning_rate: float = static_field(0.01)  # as printed, in paper time
-    steps: int = 10_000  # as printed
+    learning_rate: float = static_field(0.01)  # the program's, in paper time
+    steps: int = 10_000  # the program's
     longer: int = 6  # how many times as long the figure is run on
     seeds: int = 400
     recursion_seeds: int = 100
@@ -63,14 +63,15 @@ study = Study(
             "paper": {"seeds": 2000, "recursion_seeds": 200}},
     notes=lambda s: (
         "Time is true gradient-flow time; the printed flow runs twice as fast, so the "
-        f"printed {s.steps} steps at rate {s.learning_rate:g} end at {s.end:g}.",
+        f"program's {s.steps} steps at rate {s.learning_rate:g}, which the text does not give, "
+        f"end at {s.end:g}.",
         "The text has A, the authors' program A squared, which makes the weakest signal six "
         "times weaker here; both are run.",
         "U is moved, never W. The program iterates W: from about a third of these starts that "
         "runs away, and what is left looks stuck.",
         "The figure's seed is not given; the shown seed is the one with the median Schur time.",
         "Phrases such as never and converges are read as statements about long times, and the "
-        f"run is continued to {s.longer} times the printed length.",
+        f"run is continued to {s.longer} times the program's length.",
         "Leaving the initial phase from below (E.3) is measured as the smallest w_kk(t) over "
         "w_kk(0), beside S_k over w_kk(0), the share of the start that is the direction's own.",
     ),

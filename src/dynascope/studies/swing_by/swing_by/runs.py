@@ -101,7 +101,7 @@ def random_starts(s: Settings) -> dict[str, Experiment]:
 
     def experiment(spec: Literal["text", "code"], means: tuple = (1.0, 1.5)) -> Experiment:
         task = IdentityMapping(means=means, scales=(0.05, 0.05, 0.05)).as_in(spec)
-        # The printed rate 0.01 is in paper time.
+        # The program's rate 0.01 is in paper time.
         return Experiment(
             task, TiedLinear(3, 0.2, "uniform"), GradientDescent(0.005),
             (Loss(), TestLoss(), OutputAt()), steps=4000, record=Every(10),

@@ -94,7 +94,7 @@ def gaussian(width: int, size: float = 0.005) -> TiedLinear:
 def gaussian_starts(s: Settings) -> dict[str, Experiment]:
     """Tied layers of several widths in two dimensions and in 64."""
     high = replace(s.task, dimension=64)
-    kinds = {  # 0.005 is half the printed rate, which is in paper time
+    kinds = {  # 0.005 is half the program's rate, which is in paper time
         "width": (s.task, tuple(gaussian(w) for w in s.widths), s.seeds, 0.005),
         "width 64": (s.task, (gaussian(64),), s.wide_seeds, 0.005),
         "dimension 64": (high, (gaussian(2), gaussian(2, 1e-4)), s.high_seeds, 0.01),
