@@ -34,6 +34,7 @@ from dynascope.studies.catapult.feature_tables import (
     table_of,
     without,
 )
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.catapult.trials import built
 from dynascope.studies.nodes import Missing, Node
 from dynascope.studies.study import Study
@@ -98,9 +99,7 @@ class Settings(Spec, tag="studies.agop-batch-size"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in PANELS:
-                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+        refuse_unknown(self.panels, PANELS)
 
 
 PANELS = {
@@ -163,10 +162,6 @@ study = Study(
 )  # fmt: skip
 
 
-def _panel(s: Settings, name: str) -> ByBatch:
-    return getattr(s, name.replace("-", "_"))
-
-
 def critical_rate(task: LowRank, model: MLP, seed: int) -> float:
     """The critical rate of all samples before training, n / largest eigenvalue of the kernel."""
     network = built(model, task.input_size, 1)
@@ -178,7 +173,7 @@ def critical_rate(task: LowRank, model: MLP, seed: int) -> float:
 
 
 def _experiment(s: Settings, name: str, batch: int, critical: dict[str, float]) -> Experiment:
-    panel = _panel(s, name)
+    panel = panel_of(s, name)
     rate = panel.rate or panel.share * critical[name]
     whole = batch == panel.task.train
     steps = GradientDescent(rate) if whole else SGD(rate, batch, "shuffled")
@@ -196,7 +191,7 @@ def critical(s: Settings) -> dict[str, float]:
     """The critical rate of every panel at the start, mean over seeds."""
     found = {}
     for name in s.panels:
-        p = _panel(s, name)
+        p = panel_of(s, name)
         rates = [critical_rate(p.task, p.model, seed) for seed in range(s.seeds)]
         found[name] = float(np.mean(rates))
     return found
@@ -205,20 +200,19 @@ def critical(s: Settings) -> dict[str, float]:
 def _table(name: str) -> Node:
     """The runs of one panel, and what they come to."""
 
-    def left_out(s: Settings) -> str | None:
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
-
     def trained(s: Settings, rates: dict[str, float]) -> dict[str, Experiment]:
         """Every batch size of one panel."""
-        return {str(b): _experiment(s, name, b, rates) for b in _panel(s, name).batches}
+        return {str(b): _experiment(s, name, b, rates) for b in panel_of(s, name).batches}
 
     def seconds(s: Settings) -> float:
-        p = _panel(s, name)
+        p = panel_of(s, name)
         size = p.model.width * p.task.dimension * s.seeds * 8e-11
         moves = sum(p.task.train * 3000 * (b == p.task.train) + 3e5 for b in p.batches)
         return COMPILING * len(p.batches) + size * moves
 
-    node = study.run(critical, name=f"batches, {name}", only_if=left_out, seconds=seconds)(trained)
+    node = study.run(
+        critical, name=f"batches, {name}", only_if=unless_chosen(name), seconds=seconds
+    )(trained)
     read = study.finding(node, name=f"table, {name}")
     return read(lambda s, runs: table_of(runs))
 

@@ -29,6 +29,7 @@ from dynascope.probes import (
     agop,
 )
 from dynascope.studies.catapult.feature_tables import PICTURES, Table, planted, table_of, without
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.nodes import Node
 from dynascope.studies.study import Study
 from dynascope.tasks import LowRank
@@ -102,9 +103,7 @@ class Settings(Spec, tag="studies.agop-multiple"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in PANELS:
-                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+        refuse_unknown(self.panels, PANELS)
 
 
 study = Study(
@@ -142,13 +141,8 @@ PROBES = (Loss(), TestSetLoss(), ValidationLoss(), AGOPAlignment())
 KEPT = Keep(best="validation_loss")
 
 
-def of(s: Settings, name: str) -> Raises:
-    """One panel's settings."""
-    return getattr(s, name.replace("-", "_"))
-
-
 def _experiment(s: Settings, name: str, rate: Any, **changes: Any) -> Experiment:
-    r = of(s, name)
+    r = panel_of(s, name)
     plan: dict[str, Any] = {"model": r.model, "steps": r.steps, "probes": PROBES} | changes
     return Experiment(
         r.task, dynamics=GradientDescent(rate), record=Every(s.looks), keep=KEPT,
@@ -156,15 +150,8 @@ def _experiment(s: Settings, name: str, rate: Any, **changes: Any) -> Experiment
     )  # fmt: skip
 
 
-def _left_out(name: str) -> Any:
-    def why(s: Settings) -> str | None:
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
-
-    return why
-
-
 def _seconds(s: Settings, name: str, runs: int) -> float:
-    r = of(s, name)
+    r = panel_of(s, name)
     size = r.task.train * (r.task.dimension + r.model.width * (r.model.depth - 2)) * r.model.width
     return runs * r.steps * s.seeds * size * 3e-11
 
@@ -174,11 +161,11 @@ def _panel(name: str) -> Node:
 
     def trained(s: Settings) -> dict[str, Experiment]:
         """By the number of raises."""
-        r = of(s, name)
+        r = panel_of(s, name)
         return {str(k): _experiment(s, name, r.schedule(k)) for k in range(len(r.rates) + 1)}
 
-    seconds = lambda s: _seconds(s, name, len(of(s, name).rates) + 1)  # noqa: E731
-    return study.run(name=f"raises, {name}", only_if=_left_out(name), seconds=seconds)(trained)
+    seconds = lambda s: _seconds(s, name, len(panel_of(s, name).rates) + 1)  # noqa: E731
+    return study.run(name=f"raises, {name}", only_if=unless_chosen(name), seconds=seconds)(trained)
 
 
 raised = {name: _panel(name) for name in PANELS}
@@ -189,7 +176,7 @@ tables = {
 on_pictures = {name: without(study, name) for name in PICTURES}
 
 
-@study.run(only_if=_left_out("rank-2"), seconds=lambda s: _seconds(s, "rank-2", 3))
+@study.run(only_if=unless_chosen("rank-2"), seconds=lambda s: _seconds(s, "rank-2", 3))
 def others(s: Settings) -> dict[str, Experiment]:
     """A start near zero."""
     start = replace(s.rank_2.model, init_scale=s.near_zero)
@@ -200,7 +187,7 @@ def others(s: Settings) -> dict[str, Experiment]:
     }
 
 
-@study.run(only_if=_left_out("rank-2"), seconds=lambda s: _seconds(s, "rank-2", 6))
+@study.run(only_if=unless_chosen("rank-2"), seconds=lambda s: _seconds(s, "rank-2", 6))
 def measured_rates(s: Settings) -> dict[str, Experiment]:
     """A rate raised past the critical one by measuring it; and 0.9 of the critical one."""
     critical = CriticalLearningRate("tangent_kernel", tolerance=1e-2)

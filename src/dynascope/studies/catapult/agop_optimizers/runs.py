@@ -6,7 +6,6 @@ zhu2024 Fig. 4.11, Table C.1.
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dynascope.core.errors import bad
 from dynascope.core.sources import zhu2024
 from dynascope.core.spec import Spec, static_field
 from dynascope.dynamics import (
@@ -24,6 +23,7 @@ from dynascope.engine.record import Every, Stop
 from dynascope.models import MLP
 from dynascope.probes import AGOPAlignment, Loss, TestSetLoss, ValidationLoss
 from dynascope.studies.catapult.feature_tables import Table, planted, table_of, without
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.nodes import Node
 from dynascope.studies.study import Study
 from dynascope.tasks import LowRank
@@ -63,9 +63,7 @@ class Settings(Spec, tag="studies.agop-optimizers"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in RATES:
-                raise bad("panels", name, f"some of {', '.join(RATES)}")
+        refuse_unknown(self.panels, RATES)
 
 
 study = Study(
@@ -109,12 +107,9 @@ def rule(name: str, rate: float, batch: int) -> Dynamics:
 def _table(name: str) -> Node:
     """The seven runs on one task, and what they come to."""
 
-    def left_out(s: Settings) -> str | None:
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
-
     def trained(s: Settings) -> dict[str, Experiment]:
         """Every optimiser at its rate."""
-        t: Trained = getattr(s, name.replace("-", "_"))
+        t: Trained = panel_of(s, name)
         return {
             optimizer: Experiment(
                 t.task, t.model, rule(optimizer, rate, s.batch_size),
@@ -126,10 +121,12 @@ def _table(name: str) -> Node:
         }  # fmt: skip
 
     def seconds(s: Settings) -> float:
-        t: Trained = getattr(s, name.replace("-", "_"))
+        t: Trained = panel_of(s, name)
         return t.steps * s.seeds * t.task.train * t.model.width * 3e-9
 
-    node = study.run(name=f"optimisers, {name}", only_if=left_out, seconds=seconds)(trained)
+    node = study.run(name=f"optimisers, {name}", only_if=unless_chosen(name), seconds=seconds)(
+        trained
+    )
     return study.finding(node, name=f"table, {name}")(lambda s, runs: table_of(runs))
 
 

@@ -106,7 +106,8 @@ for _name, (_what, _, _printed) in PANELS.items():
     _ours = _name in ("digits", "cnn")  # other data, and a stand-in at all scales but the thesis's
     # The rate of the 5-layer network is the printed multiple of its critical rate; the shallow
     # one's is ours.
-    _least, _origin = (0.9, "ours") if _name != "fcn" else (least_printed(*_printed), "derived")
+    _derived = _name == "fcn" and _printed is not None
+    _least, _origin = (least_printed(*_printed), "derived") if _derived else (0.9, "ours")  # type: ignore[misc]
     for _of, _words, _reading in (
         ("batch", "the loss of the batch of", "another reading of"),
         ("all", "the loss of the whole training set of", ""),

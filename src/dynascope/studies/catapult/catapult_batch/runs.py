@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from dynascope.core.errors import bad
 from dynascope.core.run import Run
 from dynascope.core.sources import zhu2024
 from dynascope.core.spec import Spec, static_field
@@ -20,6 +19,7 @@ from dynascope.engine.record import Every, Stop
 from dynascope.models import MLP
 from dynascope.probes import BatchCriticalRate, BatchLosses, KernelSplit, Loss
 from dynascope.studies.catapult import episodes
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.catapult.trials import (
     CIFAR,
     COMPILING,
@@ -75,9 +75,7 @@ class Settings(Spec, tag="studies.catapult-batch"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in PANELS:
-                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+        refuse_unknown(self.panels, PANELS)
 
 
 study = Study(
@@ -109,24 +107,16 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Trial:
-    """One panel's settings."""
-    return getattr(s, name)
-
-
 def _panel(name: str) -> tuple[Node, Node]:
     """SGD above and below the batches' critical rates, and once with the Hessian's rate."""
 
-    def left_out(s: Settings) -> str | None:
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
-
     def critical(s: Settings) -> float:
         """The critical rate of all samples at the start, mean over seeds."""
-        return mean_rate(of(s, name), seed_count(s, of(s, name)))
+        return mean_rate(panel_of(s, name), seed_count(s, panel_of(s, name)))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """At the panel's rate, and far below."""
-        p = of(s, name)
+        p = panel_of(s, name)
 
         def at(factor: float) -> Experiment:
             return Experiment(
@@ -140,21 +130,21 @@ def _panel(name: str) -> tuple[Node, Node]:
 
     def both(s: Settings, rate: float) -> Experiment:
         """The two definitions of the critical rate along the same steps."""
-        p = of(s, name)
+        p = panel_of(s, name)
         return Experiment(
             p.task, p.model, SGD(p.factor * rate, s.batch_size, "shuffled"),
             (BatchCriticalRate(), BatchCriticalRate("hessian", name="hessian_rate")),
             steps=s.hessian_steps, record=Every(1), seeds=tuple(range(HESSIAN_SEEDS)),
         )  # fmt: skip
 
-    options: dict[str, Any] = {"data": PANELS[name][1], "only_if": left_out}
+    options: dict[str, Any] = {"data": PANELS[name][1], "only_if": unless_chosen(name)}
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        return estimated(STEP[name], s, of(s, name), of(Settings(), name))
+        return estimated(STEP[name], s, panel_of(s, name), panel_of(Settings(), name))
 
     def slow(s: Settings) -> float:
-        share = effort(of(s, name)) / effort(of(Settings(), name))
+        share = effort(panel_of(s, name)) / effort(panel_of(Settings(), name))
         return COMPILING + HESSIAN_STEP[name] * s.hessian_steps * HESSIAN_SEEDS * share
 
     runs = study.run(rate, name=f"batches, {name}", seconds=estimate, **options)(trained)

@@ -6,7 +6,8 @@ from dynascope.core.charts import Chart
 from dynascope.core.run import Run
 from dynascope.studies.catapult import drawing
 from dynascope.studies.catapult.catapult_gd import runs
-from dynascope.studies.catapult.catapult_gd.runs import PANELS, Settings, of, study
+from dynascope.studies.catapult.catapult_gd.runs import PANELS, Settings, study
+from dynascope.studies.catapult.panels import panel_of
 from dynascope.studies.headlines import headline_chart
 from dynascope.studies.nodes import together
 
@@ -22,7 +23,7 @@ def headline(s: Settings, found: dict[str, Run]) -> Chart:
     return headline_chart(
         f"Loss of {PANELS[name][0]} past the critical rate, seed 0",
         ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
-        note=f"{of(s, name).factor:.2f} times the critical rate of the start", y_scale="log",
+        note=f"{panel_of(s, name).factor:.2f} times the critical rate of the start", y_scale="log",
     )  # fmt: skip
 
 
@@ -31,8 +32,8 @@ def catapult(s: Settings, found: dict[str, Run]) -> list[Chart]:
     """One chart a panel."""
     charts = []
     for name, run in found.items():
-        p, rate = of(s, name), float(run.experiment.dynamics.learning_rate)
-        entries = (p.task.train or 0) * p.task.output_size  # type: ignore[attr-defined]
+        p, rate = panel_of(s, name), float(run.experiment.dynamics.learning_rate)
+        entries = (p.task.train or 0) * p.task.output_size
         charts.append(
             Chart(
                 name, f"{drawing.shows(run, 'A catapult')}: {PANELS[name][0]}, seed 0",

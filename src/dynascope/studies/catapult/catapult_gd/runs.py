@@ -11,7 +11,6 @@ import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 
-from dynascope.core.errors import bad
 from dynascope.core.run import Run
 from dynascope.core.sources import zhu2024
 from dynascope.core.spec import Spec, static_field
@@ -22,6 +21,7 @@ from dynascope.models import MLP
 from dynascope.probes import KernelSplit, Loss
 from dynascope.runtime.precision import precision
 from dynascope.studies.catapult.episodes import planted
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.catapult.trials import (
     CIFAR,
     DIGITS,
@@ -65,7 +65,6 @@ STEP = {
 }  # fmt: skip
 
 
-LEFT_OUT = "rank-2 is not among the panels at this scale"
 PRINTED_CRITICAL = 1.9  # of rank-2, whose inputs are drawn as the thesis says
 
 
@@ -92,9 +91,7 @@ class Settings(Spec, tag="studies.catapult-gd"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in PANELS:
-                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+        refuse_unknown(self.panels, PANELS)
 
 
 study = Study(
@@ -144,25 +141,17 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Trial:
-    """One panel's settings."""
-    return getattr(s, name.replace("-", "_"))
-
-
 def _panel(name: str) -> tuple[Node, Node]:
     """The rate of one panel, and its runs above and below critical."""
     data = PANELS[name][1]
 
-    def left_out(s: Settings) -> str | None:
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
-
     def critical(s: Settings) -> float:
         """The critical rate of the start, mean over seeds."""
-        return mean_rate(of(s, name), seed_count(s, of(s, name)))
+        return mean_rate(panel_of(s, name), seed_count(s, panel_of(s, name)))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """Past the critical rate, and below it."""
-        p = of(s, name)
+        p = panel_of(s, name)
 
         def at(factor: float) -> Experiment:
             return Experiment(
@@ -172,11 +161,11 @@ def _panel(name: str) -> tuple[Node, Node]:
 
         return {"past": at(p.factor), "below": at(s.below)}
 
-    options = {"data": data, "only_if": left_out}
+    options = {"data": data, "only_if": unless_chosen(name)}
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        return estimated(STEP[name], s, of(s, name), of(Settings(), name))
+        return estimated(STEP[name], s, panel_of(s, name), panel_of(Settings(), name))
 
     return rate, study.run(rate, name=f"descent, {name}", seconds=estimate, **options)(trained)
 
@@ -186,7 +175,7 @@ criticals = {name: rate for name, (rate, _) in _both.items()}
 descents = {name: run for name, (_, run) in _both.items()}
 
 
-@study.compute(only_if=lambda s: LEFT_OUT if "rank-2" not in s.panels else None,
+@study.compute(only_if=unless_chosen("rank-2"),
                seconds=lambda s: 0.5 * s.seeds)  # fmt: skip
 def rank_2_criticals(s: Settings) -> dict[str, np.ndarray]:
     """(seeds,) critical rates of the network that learns x1 x2: as it is, and of other inputs.

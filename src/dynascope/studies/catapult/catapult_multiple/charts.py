@@ -6,7 +6,8 @@ from dynascope.core.charts import Chart, Panel
 from dynascope.core.run import Run
 from dynascope.studies.catapult import drawing
 from dynascope.studies.catapult.catapult_multiple import runs
-from dynascope.studies.catapult.catapult_multiple.runs import PANELS, Settings, of, study
+from dynascope.studies.catapult.catapult_multiple.runs import PANELS, Settings, study
+from dynascope.studies.catapult.panels import panel_of
 from dynascope.studies.headlines import headline_chart
 from dynascope.studies.nodes import together
 
@@ -19,7 +20,7 @@ def headline(s: Settings, found: dict[str, Run]) -> Chart:
     name = "fcn" if "fcn" in found else next(iter(found))
     loss = found[name]["loss"].values[0]
     fine = np.isfinite(loss)
-    starts = ", ".join(str(v) for v in of(s, name).starts[1:])
+    starts = ", ".join(str(v) for v in panel_of(s, name).starts[1:])
     return headline_chart(
         f"Loss of {PANELS[name][0]}, rate raised at steps {starts}, seed 0",
         ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
@@ -32,9 +33,9 @@ def schedule(s: Settings, found: dict[str, Run]) -> list[Chart]:
     """One chart a panel."""
     charts = []
     for name, run in found.items():
-        p, rate = of(s, name).panel, run.experiment.dynamics.learning_rate
+        p, rate = panel_of(s, name).panel, run.experiment.dynamics.learning_rate
         used = np.diff(rate.elapsed(np.arange(p.steps + 2)))
-        entries = p.task.train * p.task.output_size  # type: ignore[attr-defined]
+        entries = p.task.train * p.task.output_size
         charts.append(
             Chart(
                 name, f"{drawing.shows(run, 'Several catapults')}: {PANELS[name][0]}, seed 0",

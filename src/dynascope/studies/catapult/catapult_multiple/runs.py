@@ -16,6 +16,7 @@ from dynascope.engine.record import Every
 from dynascope.probes import KernelSplit, Loss
 from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.catapult.trials import (
     CIFAR,
     DIGITS,
@@ -75,9 +76,7 @@ class Settings(Spec, tag="studies.catapult-multiple"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in PANELS:
-                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+        refuse_unknown(self.panels, PANELS)
 
 
 study = Study(
@@ -108,24 +107,16 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Raised:
-    """One panel's settings."""
-    return getattr(s, name)
-
-
 def _panel(name: str) -> Node:
     """The schedule, a rate below critical, and the last rate and the caption's from the start."""
 
-    def left_out(s: Settings) -> str | None:
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
-
     def critical(s: Settings) -> float:
         """The critical rate of the start, mean over seeds."""
-        return mean_rate(of(s, name).panel, seed_count(s, of(s, name).panel))
+        return mean_rate(panel_of(s, name).panel, seed_count(s, panel_of(s, name).panel))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """Schedules of equal form."""
-        r, p = of(s, name), of(s, name).panel
+        r, p = panel_of(s, name), panel_of(s, name).panel
 
         def at(factors: tuple[float, ...], *probes: Probe) -> Experiment:
             rates = tuple(f * rate for f in factors)
@@ -140,11 +131,11 @@ def _panel(name: str) -> Node:
             "last": at(r.factors[-1:] * many), "captioned": at((r.captioned,) * many),
         }  # fmt: skip
 
-    options = {"data": PANELS[name][1], "only_if": left_out}
+    options = {"data": PANELS[name][1], "only_if": unless_chosen(name)}
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        return estimated(STEP[name], s, of(s, name).panel, of(Settings(), name).panel)
+        return estimated(STEP[name], s, panel_of(s, name).panel, panel_of(Settings(), name).panel)
 
     return study.run(rate, name=f"schedules, {name}", seconds=estimate, **options)(trained)
 

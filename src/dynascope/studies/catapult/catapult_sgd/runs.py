@@ -7,7 +7,6 @@ cyclical rate, one in PyTorch's parameterization, and targets of low rank in bat
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dynascope.core.errors import bad
 from dynascope.core.run import Run
 from dynascope.core.sources import zhu2024
 from dynascope.core.spec import Spec, static_field
@@ -19,6 +18,7 @@ from dynascope.models.affine_layers import Parameterization
 from dynascope.probes import BatchCriticalRate, KernelSplit, Loss
 from dynascope.probes.base import Probe
 from dynascope.studies.catapult.episodes import planted
+from dynascope.studies.catapult.panels import panel_of, refuse_unknown, unless_chosen
 from dynascope.studies.catapult.trials import (
     CIFAR,
     DIGITS,
@@ -110,9 +110,7 @@ class Settings(Spec, tag="studies.catapult-sgd"):
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
-        for name in self.panels:
-            if name not in PANELS:
-                raise bad("panels", name, f"some of {', '.join(PANELS)}")
+        refuse_unknown(self.panels, PANELS)
 
 
 study = Study(
@@ -165,26 +163,20 @@ study = Study(
 )  # fmt: skip
 
 
-def of(s: Settings, name: str) -> Trial:
-    """One panel's settings."""
-    return getattr(s, name.replace("-", "_"))
-
-
 def _panel(name: str) -> Node:
     """SGD at the panel's rate, and at a twentieth of it."""
 
     def left_out(s: Settings) -> str | None:
-        if name in MANY and name not in s.panels:
-            return TOO_FEW
-        return None if name in s.panels else f"{name} is not among the panels at this scale"
+        unchosen = unless_chosen(name)(s)
+        return TOO_FEW if unchosen and name in MANY else unchosen
 
     def critical(s: Settings) -> float:
         """The critical rate of all samples at the start, mean over seeds."""
-        return mean_rate(of(s, name), seed_count(s, of(s, name)))
+        return mean_rate(panel_of(s, name), seed_count(s, panel_of(s, name)))
 
     def trained(s: Settings, rate: float) -> dict[str, Experiment]:
         """With spikes, and without."""
-        p = of(s, name)
+        p = panel_of(s, name)
         size = s.small_batch if name.startswith("rank") else s.batch_size
 
         def at(factor: float, *probes: Probe) -> Experiment:
@@ -205,7 +197,7 @@ def _panel(name: str) -> Node:
     rate = study.compute(name=f"critical rate, {name}", seconds=lambda s: 5.0, **options)(critical)
 
     def estimate(s: Settings) -> float:
-        return estimated(STEP[name], s, of(s, name), of(Settings(), name))
+        return estimated(STEP[name], s, panel_of(s, name), panel_of(Settings(), name))
 
     return study.run(rate, name=f"batches, {name}", seconds=estimate, **options)(trained)
 

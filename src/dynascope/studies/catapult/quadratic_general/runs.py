@@ -44,8 +44,8 @@ class Settings(Spec, tag="studies.quadratic-general"):
     cifar10: TwoClasses = TwoClasses("cifar10", train=128, scaling="channel")
     svhn: TwoClasses = TwoClasses("svhn", train=128, scaling="channel")
     seeds: int = 16
-    network_seeds: int = 8
-    picture_seeds: int = 6
+    network_seeds: int = 24
+    picture_seeds: int = 12
     widths: tuple[int, ...] = (256, 1024, 4096)
     width: int = 2048
     channels: int = 256
@@ -87,7 +87,8 @@ study = Study(
     settings=Settings,
     scales={
         "smoke": {
-            "seeds": 8, "picture_seeds": 2, "widths": (256, 1024), "width": 1024, "channels": 32,
+            "seeds": 8, "network_seeds": 8, "picture_seeds": 2, "widths": (256, 1024),
+            "width": 1024, "channels": 32,
             "digits": TwoClasses("digits", train=64, scaling="channel"),
         },
         "laptop": {"pictures": tuple(REAL)},
