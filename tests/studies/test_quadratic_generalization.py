@@ -339,7 +339,7 @@ def _experiments(tmp_path, settings):
 def test_batches_train_a_linear_model_of_their_own(tmp_path):
     # The panel has no data set that may be missing, so that it can be had everywhere.
     settings = replace(
-        study.at("smoke"), panels=("digits",), steps=16, looks=5, seeds=1,
+        study.at("smoke"), panels=("digits",), steps=16, records=5, seeds=1,
         digits=Setting(classes("digits", 32, test=20), wide(32), 8),
     )  # fmt: skip
     plan = _experiments(tmp_path, settings)
@@ -355,7 +355,13 @@ def test_seeds_of_a_narrow_network_have_rates_of_their_own(begin, tmp_path):
     for seed, start in enumerate(begin):
         assert layout_rate(SMALL, (seed,)) == pytest.approx(start.critical, rel=1e-4)
     settings = replace(
-        study.at("smoke"), panels=("digits",), digits=SMALL, seeds=2, first_seed=0, steps=4, looks=3
+        study.at("smoke"),
+        panels=("digits",),
+        digits=SMALL,
+        seeds=2,
+        first_seed=0,
+        steps=4,
+        records=3,
     )
     values = _evaluation(tmp_path, settings)
     seen = values.value(runs.sweeps["digits"])

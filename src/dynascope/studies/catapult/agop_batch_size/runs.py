@@ -58,7 +58,7 @@ class ByBatch(Spec):
     share: float = static_field(0.5)  # of the critical rate of all samples
     rate: float | None = None  # instead of that
     steps: int = 20_000  # at most; training ends below a loss of `Settings.enough`
-    looks: int = 50  # steps between two records
+    record_every: int = 50  # steps between two records
 
     def check(self) -> None:
         """Raise for batches that are out of order or larger than the training set."""
@@ -80,19 +80,21 @@ class Settings(Spec, tag="studies.agop-batch-size"):
         "small-rate-rank-3",
     )  # fmt: skip
     rank_2: ByBatch = ByBatch(RANK_2, SHALLOW, TABLE)
-    small_rate: ByBatch = ByBatch(RANK_2, SHALLOW, (50, 5), share=1 / 40, steps=60_000, looks=1000)
+    small_rate: ByBatch = ByBatch(
+        RANK_2, SHALLOW, (50, 5), share=1 / 40, steps=60_000, record_every=1000
+    )
     rank_3: ByBatch = ByBatch(RANK_3, DEEP, TABLE, steps=4000)
     rank_4: ByBatch = ByBatch(RANK_4, DEEP, TABLE, steps=4000)
     pytorch: ByBatch = ByBatch(
         RANK_2, replace(SHALLOW, parameterization="pytorch"), (50, 10, 5), rate=0.01,
-        steps=20_000, looks=200,
+        steps=20_000, record_every=200,
     )  # fmt: skip
     pytorch_rank_3: ByBatch = ByBatch(
         RANK_3, replace(DEEP, parameterization="pytorch"), (50, 10, 5), rate=0.01, steps=20_000,
-        looks=200,
+        record_every=200,
     )  # fmt: skip
     small_rate_rank_3: ByBatch = ByBatch(
-        RANK_3, DEEP, (50, 5), share=1 / 40, steps=60_000, looks=1000
+        RANK_3, DEEP, (50, 5), share=1 / 40, steps=60_000, record_every=1000
     )
     seeds: int = 8
     enough: float = static_field(1e-3)
@@ -128,16 +130,16 @@ study = Study(
             "panels": ("rank-2", "small-rate"), "rank_2.batches": (300, 5),
             "rank_2.task.train": 300, "rank_2.task.test": 500, "rank_2.task.validation": 500,
             "rank_2.task.dimension": 30, "rank_2.model.width": 128, "rank_2.steps": 1200,
-            "rank_2.looks": 20, "small_rate.task.train": 300, "small_rate.task.test": 500,
+            "rank_2.record_every": 20, "small_rate.task.train": 300, "small_rate.task.test": 500,
             "small_rate.task.validation": 500, "small_rate.task.dimension": 30,
             "small_rate.model.width": 128, "small_rate.batches": (50, 5),
-            "small_rate.steps": 2000, "small_rate.looks": 100, "seeds": 6,
+            "small_rate.steps": 2000, "small_rate.record_every": 100, "seeds": 6,
         },
         "laptop": {
             "small_rate.task.train": 500, "small_rate.task.dimension": 50,
-            "small_rate.model.width": 256, "small_rate.steps": 20_000, "small_rate.looks": 500,
+            "small_rate.model.width": 256, "small_rate.steps": 20_000, "small_rate.record_every": 500,
             "small_rate_rank_3.task.train": 500, "small_rate_rank_3.task.dimension": 50,
-            "small_rate_rank_3.steps": 20_000, "small_rate_rank_3.looks": 500,
+            "small_rate_rank_3.steps": 20_000, "small_rate_rank_3.record_every": 500,
         },
         "paper": {
             "rank_2.batches": ALL, "small_rate.batches": (100, 50, 10, 5), "rank_3.batches": ALL,
@@ -181,7 +183,7 @@ def _experiment(s: Settings, name: str, batch: int, critical: dict[str, float]) 
     return Experiment(
         panel.task, panel.model, steps,
         (Loss(), TestSetLoss(), ValidationLoss(), AGOPAlignment(), counting),
-        steps=panel.steps, record=Every(panel.looks), seeds=tuple(range(s.seeds)),
+        steps=panel.steps, record=Every(panel.record_every), seeds=tuple(range(s.seeds)),
         stop=(Stop("loss", below=s.enough),),
     )  # fmt: skip
 

@@ -99,7 +99,7 @@ class Settings(Spec, tag="studies.agop-multiple"):
     every: int = 5
     patience: int = 200  # steps without a lower validation loss, after which both stop
     seeds: int = 8
-    looks: int = 10
+    record_every: int = 10
 
     def check(self) -> None:
         """Raise for panels that there are none of."""
@@ -145,7 +145,7 @@ def _experiment(s: Settings, name: str, rate: Any, **changes: Any) -> Experiment
     r = panel_of(s, name)
     plan: dict[str, Any] = {"model": r.model, "steps": r.steps, "probes": PROBES} | changes
     return Experiment(
-        r.task, dynamics=GradientDescent(rate), record=Every(s.looks), keep=KEPT,
+        r.task, dynamics=GradientDescent(rate), record=Every(s.record_every), keep=KEPT,
         seeds=tuple(range(r.first_seed, r.first_seed + s.seeds)), **plan,
     )  # fmt: skip
 

@@ -57,7 +57,7 @@ class Settings(Spec, tag="studies.agop-optimizers"):
     rank_3: Trained = Trained(RANK_3, DEEP, 2000)
     rank_4: Trained = Trained(replace(RANK_3, target="rank-4"), DEEP, 2000)
     batch_size: int = 100
-    looks: int = 20
+    record_every: int = 20
     seeds: int = 8
     enough: float = static_field(1e-3)
 
@@ -114,7 +114,7 @@ def _table(name: str) -> Node:
             optimizer: Experiment(
                 t.task, t.model, rule(optimizer, rate, s.batch_size),
                 (Loss(), TestSetLoss(), ValidationLoss(), AGOPAlignment()), steps=t.steps,
-                record=Every(s.looks), seeds=tuple(range(s.seeds)),
+                record=Every(s.record_every), seeds=tuple(range(s.seeds)),
                 stop=(Stop("loss", below=s.enough),),
             )
             for optimizer, rate in zip(OPTIMIZERS, RATES[name], strict=True)

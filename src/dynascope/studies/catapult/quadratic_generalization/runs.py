@@ -65,7 +65,7 @@ class Settings(Spec, tag="studies.quadratic-generalization"):
     seeds: int = 6
     first_seed: int = 100  # settings were tried on seeds below
     steps: int = 200
-    looks: int = 51
+    records: int = 51
 
     def check(self) -> None:
         """Raise for panels that are unknown and rates on one side of the critical one only."""
@@ -88,10 +88,10 @@ class Settings(Spec, tag="studies.quadratic-generalization"):
         """Learning rates in units of the critical one."""
         return self.few_multiples if parts(panel)[1] else self.multiples
 
-    def looked_at(self, panel: str) -> tuple[int, int]:
+    def recorded(self, panel: str) -> tuple[int, int]:
         """Steps of a panel, and how many of them are looked at."""
         longer = self.setting(panel).longer
-        return longer * self.steps, longer * (self.looks - 1) + 1
+        return longer * self.steps, longer * (self.records - 1) + 1
 
     def seeds_of(self, panel: str) -> tuple[int, ...]:
         """The seeds of a panel."""
@@ -134,7 +134,7 @@ study = Study(
             "cifar10_cnn": Setting(kinds.classes("cifar10", 256), kinds.image(1000)),
             "deep": Deep(kinds.wide(5000, depth=3), 100),
             "multiples": PAPER_RATES, "few_multiples": PAPER_RATES,
-            "steps": 2000, "looks": 401,
+            "steps": 2000, "records": 401,
         },
     },
     notes=lambda s: (
@@ -144,7 +144,7 @@ study = Study(
         "deviation 1, and rows of AG News have the norm of the root of their size.",
         "Rates, steps, and the classes of MNIST and AG News are not given either; the first and "
         "third class are taken, as it does elsewhere. Best values are over the looks of "
-        f"{s.steps} steps ({s.looked_at('digits')[0]:,} on the digits) and chosen on the test set, "
+        f"{s.steps} steps ({s.recorded('digits')[0]:,} on the digits) and chosen on the test set, "
         "as in the thesis.",
         "Except at --scale paper, widths are smaller than the thesis's 5,000 units and 1,000 "
         "channels, training sets of FSDD, SVHN and the convolution on CIFAR-10 smaller than its "
@@ -184,13 +184,13 @@ def models_of(setting: Setting) -> dict[str, Model]:
 
 
 def _experiment(setting: Setting, model: Model, rates: tuple[float, ...],
-                seeds: tuple[int, ...], steps: int, looks: int) -> Experiment:  # fmt: skip
+                seeds: tuple[int, ...], steps: int, records: int) -> Experiment:  # fmt: skip
     """A model of a panel over learning rates."""
     size, first = setting.batch_size, rates[0]
     rule: Dynamics = GradientDescent(first) if size is None else SGD(first, size)
     return Experiment(
         setting.task, model, rule, (Loss(), TestSetLoss(), TestSetAccuracy()), steps=steps,
-        record=Evenly(looks), over=((RATE, rates),), seeds=seeds,
+        record=Evenly(records), over=((RATE, rates),), seeds=seeds,
     )  # fmt: skip
 
 
@@ -239,14 +239,14 @@ def _panel(name: str) -> _Panel:
 
     @study.compute(
         rates, name=f"{name}: starts", each=lambda s, rates: s.seeds_of(name),
-        reads=(*reads, "steps", "looks"), seconds=lambda s: 1 + len(s.seeds_of(name)), **here,
+        reads=(*reads, "steps", "records"), seconds=lambda s: 1 + len(s.seeds_of(name)), **here,
     )  # fmt: skip
     def starts(s: Settings, rates: Rates, seed: int) -> tuple[float, Curve]:
         """Every seed's measured critical rate, and its linear model in closed form."""
         start = before.start_of(s.setting(name), seed)
         own = next(some for seeds, some in rates.items() if seed in seeds)
-        count, looks = s.looked_at(name)
-        steps = Evenly(looks).recorded_at(count, discrete=True)
+        count, records = s.recorded(name)
+        steps = Evenly(records).recorded_at(count, discrete=True)
         return start.critical, before.linear_curve(start, own, steps)
 
     @study.run(rates, name=name, seconds=lambda s: _seconds(s, name), **here)
@@ -257,7 +257,7 @@ def _panel(name: str) -> _Panel:
             for seeds, some in rates.items():
                 own = "" if len(rates) == 1 else f", seed {seeds[0]}"
                 experiments[f"{kind}{own}"] = _experiment(
-                    setting, model, some, seeds, *s.looked_at(name)
+                    setting, model, some, seeds, *s.recorded(name)
                 )
         return experiments
 
@@ -303,7 +303,7 @@ def _seconds(s: Settings, name: str) -> float:
     deeper = task.input_size * (model.window**2 - 1) if isinstance(model, CNN) else (
         (model.depth - 2) * model.width)  # fmt: skip
     lanes = len(s.seeds_of(name)) * len(s.rates(name))
-    moves = lanes * s.looked_at(name)[0] * (setting.batch_size or task.train)
+    moves = lanes * s.recorded(name)[0] * (setting.batch_size or task.train)
     work = moves * (task.input_size + deeper) * setting.width
     return len(models_of(setting)) * (3 + 4e-10 * work)
 
@@ -325,7 +325,7 @@ def linear_descents(s: Settings, rates: Rates) -> dict[str, Experiment]:
     return {
         f"seeds from {seeds[0]}": _experiment(
             setting, Linearized(setting.model), some, tuple(k for k in seeds if k in few),
-            s.steps, s.looks,
+            s.steps, s.records,
         )
         for seeds, some in rates.items() if few & set(seeds)
     }  # fmt: skip
@@ -339,7 +339,9 @@ def known_same(s: Settings, rates: Rates, starts: Starts, runs: dict[str, Run]) 
     """
     trained = curve_of(list(runs.values()))
     few = {seed: starts[seed] for seed in s.seeds_of(CONTROL)[: s.seeds]}
-    solved = curve_of([Curve(*(part[:, : s.looks] for part in curve)) for _, curve in few.values()])
+    solved = curve_of([
+        Curve(*(part[:, : s.records] for part in curve)) for _, curve in few.values()
+    ])
     found = {"network": trained, "quadratic": trained, "linear": solved}
     return {CONTROL: _sweep(s, CONTROL, rates, criticals(few), found)}
 
