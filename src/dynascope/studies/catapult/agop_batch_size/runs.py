@@ -137,7 +137,8 @@ study = Study(
         },
         "laptop": {
             "small_rate.task.train": 500, "small_rate.task.dimension": 50,
-            "small_rate.model.width": 256, "small_rate.steps": 20_000, "small_rate.record_every": 500,
+            "small_rate.model.width": 256, "small_rate.steps": 20_000,
+            "small_rate.record_every": 500,
             "small_rate_rank_3.task.train": 500, "small_rate_rank_3.task.dimension": 50,
             "small_rate_rank_3.steps": 20_000, "small_rate_rank_3.record_every": 500,
         },
