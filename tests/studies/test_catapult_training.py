@@ -29,6 +29,7 @@ from dynascope.studies.catapult.catapult_multiple.claims import (
 )
 from dynascope.studies.catapult.catapult_multiple.runs import FCN
 from dynascope.studies.catapult.catapult_sgd.claims import rising_phases_with_spikes
+from dynascope.studies.catapult.drawing import lane_of
 from dynascope.studies.catapult.trials import Trial, mean_rate
 from dynascope.studies.study import studies
 from dynascope.tasks import ArraySamples
@@ -139,6 +140,7 @@ def test_steps_after_the_end_are_left_out():
     run = planted_batches("matched")
     ended = run.dataset.assign(stopped_step=("seed", np.full(8, 3)))
     assert batch.taken(type(run)(ended, None)) == [3] * 8
+    assert lane_of(type(run)(ended, None)).sizes["step"] == 4, "charts end there too"
     lost = run["loss"].values.copy()
     lost[:, 5:] = np.nan
     assert batch.taken(run.planted(loss=lost)) == [4] * 8

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynascope.core.charts import Line, Mark, Panel, Reference
 from dynascope.core.run import Run
-from dynascope.studies.catapult.episodes import events, part
+from dynascope.studies.catapult.episodes import events, part, taken
 
 
 def shows(run: Run, spike: str, seed: int = 0) -> str:
@@ -41,9 +41,14 @@ def drawn(run: Run) -> int:
     return int(np.argmax(fine))
 
 
+def lane_of(run: Run, seed: int = 0) -> Run:
+    """One seed, up to the step at which a rule stopped it or it diverged."""
+    return run.isel(seed=seed, step=slice(0, taken(run)[seed] + 1))
+
+
 def time_axis(run: Run, title: str, seed: int = 0, most: int | None = None) -> tuple[Panel, ...]:
     """Loss with its parts, and the kernel's norm, of one seed; spikes are vertical lines."""
-    lane = run.isel(seed=seed)
+    lane = lane_of(run, seed)
     steps = lane["step"].values[:most].astype(float)
     marks: list[Mark] = [
         line(steps, lane["loss"].values[:most], "loss", 0),
@@ -68,9 +73,9 @@ def line(x: np.ndarray, y: np.ndarray, label: str, group: int) -> Line:
 
 def rates(run: Run, rate: Any, entries: int, seed: int = 0) -> Panel:
     """The critical rate of all samples over time, with the learning rate."""
-    lane = run.isel(seed=seed)
+    lane = lane_of(run, seed)
     steps, critical = lane["step"].values.astype(float), entries / part(lane, "norm")
-    used = np.broadcast_to(np.asarray(rate, float), steps.shape)
+    used = np.broadcast_to(np.asarray(rate, float), run["step"].shape)[: len(steps)]
     marks = (
         line(steps, critical, "critical rate, n / norm", 0),
         Line(steps, used, "learning rate", "theory", 0),

@@ -26,8 +26,8 @@ def headline(s: Settings, run: Run) -> Chart:
 
 
 def _rates(run: Run) -> Panel:
-    critical = run["batch_critical_rate"].values[0, 1:]
-    steps = run["step"].values[1:].astype(float)
+    lane = drawing.lane_of(run)
+    critical, steps = lane["batch_critical_rate"].values[1:], lane["step"].values[1:].astype(float)
     fine = np.isfinite(critical)
     return Panel(
         (Points(steps[fine], critical[fine], "of each batch", group=0),

@@ -17,11 +17,10 @@ above = together(**{name: node["above"] for name, node in runs.trainings.items()
 def headline(s: Settings, found: dict[str, Run]) -> Chart:
     """The loss of the first panel that is there."""
     name = "fcn" if "fcn" in found else next(iter(found))
-    loss = found[name]["loss"].values[0]
-    fine = np.isfinite(loss)
+    lane = drawing.lane_of(found[name])
     return headline_chart(
         f"Loss of {PANELS[name][0]} in batches, seed 0",
-        ("step", found[name]["step"].values[fine]), ("loss", loss[fine]),
+        ("step", lane["step"].values), ("loss", lane["loss"].values),
         note="look for spikes that come back", y_scale="log",
     )  # fmt: skip
 
@@ -32,8 +31,9 @@ def spikes(s: Settings, found: dict[str, Run]) -> list[Chart]:
     charts = []
     for name, run in found.items():
         seed = drawing.drawn(run)
-        critical = run["batch_critical_rate"].values[seed, 1:]
-        steps, fine = run["step"].values[1:].astype(float), np.isfinite(critical)
+        lane = drawing.lane_of(run, seed)
+        critical = lane["batch_critical_rate"].values[1:]
+        steps, fine = lane["step"].values[1:].astype(float), np.isfinite(critical)
         rate = run.experiment.dynamics.learning_rate
         lines = (Reference("y", rate, "learning rate"),) if isinstance(rate, float) else ()
         batches = Points(steps[fine], critical[fine], "of each batch", group=4)
