@@ -13,6 +13,7 @@ from dynascope.studies import Missing
 from dynascope.studies.catapult.agop_multiple.claims import (
     ends_worse,
     gain,
+    gain_on_all,
     none_betters,
     none_diverges,
 )
@@ -48,6 +49,13 @@ def test_correlations_and_gains():
     assert found.n == 2 and found.value == pytest.approx(0.17, rel=1e-2), "diverged seeds are out"
     lost = PRINTED._replace(trained=np.zeros_like(PRINTED.trained))
     assert isinstance(gain(lost, "5", "10", "test", -1.0), Missing)
+    assert gain_on_all(PRINTED, "5", "test", -1.0).value == pytest.approx(0.17, rel=1e-3)
+    assert gain_on_all(PRINTED, "10", "test", -1.0).value == pytest.approx(-0.17, rel=1e-3)
+    without_best = PRINTED.trained.copy()
+    without_best[3] = False  # batches of 5 diverged: 10 is against 50 now
+    found = gain_on_all(PRINTED._replace(trained=without_best), "10", "test", -1.0)
+    assert found.value == pytest.approx(0.12, rel=1e-2)
+    assert isinstance(gain_on_all(lost, "5", "test", -1.0), Missing)
     assert ends_worse(PRINTED, "test", -1.0).value == 0
     assert ends_worse(PRINTED._replace(test=PRINTED.test[::-1]), "test", -1.0).value == 1
     assert none_betters(PRINTED, "test", -1.0).value == 0, "every row betters the first"
