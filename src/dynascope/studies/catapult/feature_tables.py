@@ -51,14 +51,15 @@ PICTURES = {
 }  # fmt: skip
 
 
-def without(study: Study, name: str) -> dict[str, Node]:
-    """In place of a panel's table: why there is no alignment, and no test error."""
-    _, alignment, test = PICTURES[name]
+def without(study: Study, name: str, *columns: str) -> dict[str, Node]:
+    """In place of columns of a panel's table, "alignment" or "test": why there are none."""
+    why = dict(zip(("alignment", "test"), PICTURES[name][1:], strict=True))
 
-    def no(column: str, why: str) -> Node:
-        return study.finding(name=f"{column}, {name}", only_if=lambda s: why)(lambda s: None)
+    def no(column: str) -> Node:
+        options = {"name": f"{column}, {name}", "only_if": lambda s: why[column]}
+        return study.finding(**options)(lambda s: None)
 
-    return {"alignment": no("alignment", alignment), "test": no("test", test)}
+    return {column: no(column) for column in columns}
 
 
 def counted(run: Run) -> np.ndarray:

@@ -221,7 +221,7 @@ def _table(name: str) -> Node:
 
 
 tables = {name: _table(name) for name in PANELS}
-on_pictures = {name: without(study, name) for name in PICTURES}
+on_pictures = {name: without(study, name, "test", "alignment") for name in PICTURES}
 
 
 @study.finding(tables["rank-2"])

@@ -177,7 +177,7 @@ tables = {
     name: study.finding(node, name=f"table, {name}")(lambda s, runs: table_of(runs))
     for name, node in raised.items()
 }
-on_pictures = {name: without(study, name) for name in PICTURES}
+on_pictures = {name: without(study, name, "test", "alignment") for name in PICTURES}
 
 
 @study.run(only_if=unless_chosen("rank-2"), seconds=lambda s: _seconds(s, "rank-2", 3))
