@@ -142,6 +142,12 @@ def test_every_run_and_computation_is_read_by_something(study):
 
 
 @every
+def test_every_computation_has_an_estimate(study):
+    unknown = [n.name for n in study.nodes if isinstance(n, Computation) and not n.seconds]
+    assert not unknown, "a dry run would say less than it takes"
+
+
+@every
 def test_there_is_one_headline(study):
     assert sum(chart.headline for chart in study.charts) == 1
 

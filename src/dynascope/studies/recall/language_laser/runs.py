@@ -6,7 +6,7 @@ half judges, beside random directions of equal rank, the smallest ones, and the 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -150,7 +150,7 @@ def _judged(case: str) -> Node:
 judged = {case: _judged(case) for case in CASES}
 
 
-def _there(name: str) -> dict[str, object]:
+def _there(name: str) -> dict[str, Any]:
     """Needs a model's weights, and settings that do not leave it out."""
 
     def left_out(s: Settings) -> str | None:
@@ -169,7 +169,8 @@ TOKENS = ("the", "Spain", "a", "southern", "northern")
 PRINTED = np.array([[0.499, 0.079, 0.069, 0.023, 0.021], [0.027, 0.300, 0.002, 0.044, 0.046]])
 
 
-@study.compute(name="table 4.1 on pythia-1b", **_there("pythia-1b"))
+# Of Pythia-1B: 15 s to read, 35 s to decompose one matrix, 0.5 s or less a prompt.
+@study.compute(name="table 4.1 on pythia-1b", seconds=lambda s: 55.0, **_there("pythia-1b"))
 def table(s: Settings) -> Table:
     """Next tokens after "Madrid is located in", and after LASER of layer 16 of 16."""
     model = load_model(find_model("pythia-1b", download=False))
@@ -193,7 +194,7 @@ class Ratios(NamedTuple):
     after: float
 
 
-@study.compute(name="figure 4.13 on pythia-1b", **_there("pythia-1b"))
+@study.compute(name="figure 4.13 on pythia-1b", seconds=lambda s: 150.0, **_there("pythia-1b"))
 def final_ratios(s: Settings) -> dict[str, Ratios]:
     """The last checkpoint on who gave to whom (layer 11 of 16) and on Madrid (layer 16)."""
     model = load_model(find_model("pythia-1b", download=False))
@@ -213,7 +214,7 @@ class Sweep(NamedTuple):
     after: np.ndarray  # (layer, keep, word)
 
 
-@study.compute(name="figure C.4 on gpt2", **_there("gpt2"))
+@study.compute(name="figure C.4 on gpt2", seconds=lambda s: 20.0, **_there("gpt2"))
 def sweep(s: Settings) -> Sweep:
     """GPT-2 small on its one prompt."""
     model = load_model(find_model("gpt2", download=False))
