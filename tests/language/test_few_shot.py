@@ -11,7 +11,8 @@ import pytest
 from dynascope.data import Question, load_questions
 from dynascope.data.questions import questions_there
 from dynascope.language.few_shot import ask, final_number, paired, prompt_of, right, z_of_shares
-from dynascope.studies.recall.few_shot.runs import PRINTED
+from dynascope.studies.recall.few_shot.runs import PRINTED, Asked
+from dynascope.studies.recall.few_shot.runs import asked as asked_of_batches
 
 from .small import model
 
@@ -61,3 +62,11 @@ def test_a_model_is_asked():
     got = ask(lm, questions, [], tokens=4)
     assert got.shape == (2,) and got.dtype == bool
     assert prompt_of(questions[:1], "to").count("Question:") == 2
+
+
+def test_answers_of_batches_are_joined_in_their_order():
+    first = Asked(np.array([True, False]), np.array([False, False]))
+    second = Asked(np.array([True]), np.array([True]))
+    found = asked_of_batches.function(None, {0: first, 10: second})
+    assert found.before.tolist() == [True, False, True]
+    assert found.after.tolist() == [False, False, True]

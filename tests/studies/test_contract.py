@@ -147,6 +147,18 @@ def test_every_computation_has_an_estimate(study):
     assert not unknown, "a dry run would say less than it takes"
 
 
+# Reading the file takes most of it: each item would read it anew.
+ALL_AT_ONCE = {"graphs of reddit-multi-5k", "graphs of collab"}
+
+
+@every
+def test_long_computations_have_items(study):
+    """Each finished item is kept, so that a kill loses no more than one."""
+    whole = [n for n in study.nodes if isinstance(n, Computation) and not n.each]
+    long = {n.name for n in whole for scale in SCALES if n.seconds(study.at(scale)) > 60}
+    assert long <= ALL_AT_ONCE
+
+
 @every
 def test_there_is_one_headline(study):
     assert sum(chart.headline for chart in study.charts) == 1
