@@ -197,6 +197,21 @@ def test_all_studies_of_a_document_end_in_one_table(cli, full, monkeypatch, tiny
     assert plan["source"] == "tiny2026" and len(plan["nodes"]) == 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "tiny", "--dry-run", "--out", "x"), ("run", "tiny", "--dry-run", "--strict"),
+        ("run", "tiny", "--dry-run", "--open"), ("run", "--source", "chen2025", "--open"),
+        ("sweep", "--dry-run", "--out", "x"),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_do_nothing_is_refused(cli, home, words):
+    answer = cli(*words)
+    assert answer.code == 2 and len(answer.err.splitlines()) == 1 and not answer.out
+    assert f"{words[-1] if words[-1] != 'x' else '--out'}: leave one of them out" in answer.err
+    assert not home.exists()
+
+
 def test_a_name_or_a_document_is_needed_but_not_both(cli, home):
     for words in ([], ["tiny", "--source", "chen2025"]):
         answer = cli("run", *words)

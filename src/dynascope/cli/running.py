@@ -73,6 +73,10 @@ def run(
     """  # noqa: D301
     if (name is None) == (source is None):
         raise BadInput("run needs the name of a study, or --source HANDLE for all of a document")
+    if dry_run:
+        options.refuse_with("--dry-run", {"--out": out, "--strict": strict, "--open": open_})
+    if source is not None:
+        options.refuse_with("--source", {"--open": open_})  # many reports
     job = _Job(scale, changes(set_, seeds=seeds), again)
     if dry_run:
         _forecast(job, name, source, as_json)

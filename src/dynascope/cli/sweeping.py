@@ -92,6 +92,8 @@ def sweep(
       dynascope sweep --over "task.means[0]=0.5,1.0" --over model.width=2,3 --steps 2000
       dynascope sweep --dynamics Adam --set dynamics.learning_rate=0.01
     """  # noqa: D301
+    if dry_run:
+        options.refuse_with("--dry-run", {"--out": out})
     grid, settings = axes(over), changes(set_)
     from dynascope.core.plain import identify
     from dynascope.runner import assemble, run_experiment
