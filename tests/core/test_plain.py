@@ -114,7 +114,7 @@ def test_a_tag_belongs_to_one_class_of_one_place(monkeypatch):
     first, again = tagged("notebook"), tagged("notebook")
     assert first is not again and spec.class_of("tests.taken") is again
     for module, name in (("elsewhere", "Setting"), ("notebook", "Another")):
-        with pytest.raises(ValueError, match="tests.taken is the tag of both notebook.Setting and"):
+        with pytest.raises(ValueError, match=r"is the tag of both notebook\.Setting and"):
             tagged(module, name)
     assert spec.class_of("tests.taken") is again
     for module in ("script", "script_as_module"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 
@@ -15,6 +16,23 @@ from dynascope.core.plain import fingerprint
 from dynascope.engine.experiment import make_experiment
 from dynascope.runner import run_experiment
 from dynascope.store import Store
+from dynascope.store.manifest import NAME
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    """Runs the groups of a sweep and ends before the whole is stored."""
+
+    def dies(*args):
+        raise RuntimeError("killed")
+
+    def run(experiment, store):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.modules["dynascope.runner.sweep"], "merge", dies)
+            with pytest.raises(RuntimeError, match="killed"):
+                run_experiment(experiment, store=store, progress=False)
+
+    return run
 
 
 def widths(*values):
@@ -48,16 +66,31 @@ def test_a_block_that_was_stored_on_its_own_outlives_the_sweep_on_a_cluster(tmp_
     assert store.find(fingerprint(alone)) and len(store.runs()) == 2
 
 
-def test_the_groups_of_a_sweep_that_was_killed_are_replaced_by_the_whole(tmp_path, monkeypatch):
-    store, module = Store(tmp_path), sys.modules["dynascope.runner.sweep"]
+def test_a_piece_of_another_sweep_is_not_forgotten(tmp_path, killed):
+    """It has the same label; both sweeps are called sweep, and it is the first group of each."""
+    store = Store(tmp_path)
+    killed(widths(2, 3), store)
+    run_experiment(widths(2, 4), store=store, progress=False)
+    left = {e.part_of for e in store.runs()}
+    assert left == {"", fingerprint(widths(2, 3))} and len(store.runs()) == 3
+    run_experiment(widths(2, 3), store=store, progress=False)
+    assert {e.part_of for e in store.runs()} == {""} and len(store.runs()) == 2
 
-    def dies(*args):
-        raise RuntimeError("killed")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "merge", dies)
-        with pytest.raises(RuntimeError, match="killed"):
-            run_experiment(widths(2, 3), store=store, progress=False)
+def test_pieces_of_before_are_known_by_their_label(tmp_path, killed):
+    store = Store(tmp_path)
+    killed(widths(2, 3), store)
+    for path in store.records.glob(f"*/{NAME}"):
+        plain = json.loads(path.read_text())
+        del plain["part_of"], plain["study"]
+        path.write_text(json.dumps(plain))
+    run_experiment(widths(2, 3), store=store, progress=False)
+    assert len(store.runs()) == 1
+
+
+def test_the_groups_of_a_sweep_that_was_killed_are_replaced_by_the_whole(tmp_path, killed):
+    store = Store(tmp_path)
+    killed(widths(2, 3), store)
     assert len(store.runs()) == 2
     run_experiment(widths(2, 3), store=store, progress=False)
     assert [entry.id for entry in store.runs()] == [store.find(fingerprint(widths(2, 3)))]

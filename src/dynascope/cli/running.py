@@ -120,7 +120,7 @@ class _Job:
         if out:
             out.mkdir(parents=True, exist_ok=True)  # better now than after an hour
         store = Store()
-        with resumable(name, store):
+        with resumable(lambda entry: entry.study == name, store):
             outcome = run_study(
                 name, self.scale, changes=self.settings, store=store, again=self.again, tell=tell
             )

@@ -114,8 +114,9 @@ def sweep(
         open_parts([part for _, part in split(experiment)], None if again else store)
         show_estimates(estimate({label: experiment}, store, again), as_json, {})
         return
-    stored = None if again else answer(store, identify(experiment))
-    with resumable("sweep", store):
+    identity = identify(experiment)
+    stored = None if again else answer(store, identity)
+    with resumable(lambda entry: identity.key in (entry.fingerprint, entry.part_of), store):
         found = run_experiment(
             experiment, store=store, again=again, executor=cast(Any, executor), label=label
         )

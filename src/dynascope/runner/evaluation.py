@@ -161,7 +161,7 @@ class Evaluation:
         label = f"{self.study.name}: {node.name}"
         found, record = compute(
             node, self.settings, values, self.items(node), self.key(node), self.store,
-            label=label, again=self.again, progress=self.progress,
+            label=label, study=self.study.name, again=self.again, progress=self.progress,
             begin=lambda: self._say(node, node.name),
         )  # fmt: skip
         self.records.append(record)
@@ -179,7 +179,7 @@ class Evaluation:
             self._say(node, label)
             dataset = run_experiment(
                 experiment, store=self.store, again=self.again, progress=self.progress,
-                label=f"{self.study.name}: {label}",
+                label=f"{self.study.name}: {label}", study=self.study.name,
             )  # fmt: skip
             record = self.store.find(dataset.attrs["fingerprint"])
             self.records += [record] if record else []

@@ -38,8 +38,7 @@ def remake(store: Store, name: str, manifest: dict[str, Any]) -> str:
     if manifest["kind"] == "study":
         return remake_study(stored_result(store, name))
     if manifest["kind"] == "computation":
-        study = manifest["label"].partition(":")[0]
-        return shlex.join(["dynascope", "run", study, "--again"])
+        return shlex.join(["dynascope", "run", manifest["study"], "--again"])
     if isinstance(manifest["spec"], dict) and "watched" in manifest["spec"]:
         return "(a watched training loop: run that again)"
     try:
