@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import dynascope as ds
 from dynascope import dynamics, models, probes, tasks
 from dynascope.core.plain import fingerprint
 from dynascope.engine.experiment import make_experiment
-from dynascope.runner import run_experiment
+from dynascope.runner import recorded_run, run_experiment
 from dynascope.store import Store
 from dynascope.store.manifest import NAME
 
@@ -132,3 +133,22 @@ def test_kept_parameters_are_found_on_an_axis_of_none_and_a_number():
     first, *_ = jax.tree.leaves(ds.engine.kept_parameters(lane, 2))
     flat = lane["kept_parameters"].values.ravel()
     assert np.array_equal(first.ravel(), flat[: first.size]) and np.isfinite(first).all()
+
+
+@pytest.mark.parametrize("values", [(2,), (2, 3)])
+def test_a_run_carries_the_record_that_was_written_or_read(tmp_path, values):
+    """Not the newest of its fingerprint: what is computed again and agrees with another is that."""
+    store, experiment = Store(tmp_path), widths(*values)
+    first = recorded_run(experiment, store=store, progress=False)
+    assert first.record == store.find(fingerprint(experiment))
+    beside = store.records / f"{first.record}-2"  # of other versions, and newer
+    shutil.copytree(store.records / first.record, beside)
+    plain = json.loads((beside / NAME).read_text())
+    plain["attrs"]["versions"] = {"jax": "99"}
+    plain["created"] = "2999-01-01T00:00:00+00:00"
+    (beside / NAME).write_text(json.dumps(plain))
+    assert store.find(fingerprint(experiment)) == beside.name
+    again = recorded_run(experiment, store=store, again=True, progress=False)
+    assert again.record == first.record
+    assert recorded_run(experiment, store=store, progress=False).record == beside.name
+    assert recorded_run(experiment, progress=False).record is None

@@ -96,7 +96,7 @@ def sweep(
         options.refuse_with("--dry-run", {"--out": out})
     grid, settings = axes(over), changes(set_)
     from dynascope.core.plain import identify
-    from dynascope.runner import assemble, run_experiment
+    from dynascope.runner import assemble, recorded_run
     from dynascope.runner.estimate import estimate
     from dynascope.runner.split import split
     from dynascope.runner.summary import summarise
@@ -117,10 +117,10 @@ def sweep(
     identity = identify(experiment)
     stored = None if again else answer(store, identity)
     with resumable(lambda entry: identity.key in (entry.fingerprint, entry.part_of), store):
-        found = run_experiment(
+        run = recorded_run(
             experiment, store=store, again=again, executor=cast(Any, executor), label=label
         )
-    record = str(stored or store.find(found.attrs["fingerprint"]))
+    found, record = run.dataset, str(run.record)
     points, path = summarise(found), _report(record, store, out)
     if as_json:
         emit({"record": record, "report": str(path), "seconds": found.attrs["seconds"],

@@ -7,7 +7,7 @@ from dynascope.runner.pieces import assemble, catalogue
 from dynascope.runner.reporting import forget, write_figures, write_report
 from dynascope.runner.request import configure
 from dynascope.runner.run import load, run, runs
-from dynascope.runner.sweep import run_experiment, sweep
+from dynascope.runner.sweep import recorded_run, run_experiment, sweep
 
 __all__ = [
     "Outcome",
@@ -19,6 +19,7 @@ __all__ = [
     "forget",
     "load",
     "of_document",
+    "recorded_run",
     "run",
     "run_experiment",
     "runs",

@@ -11,6 +11,7 @@ import xarray as xr
 from dynascope.core.attributes import as_text, as_values
 from dynascope.core.errors import unknown
 from dynascope.core.plain import Identity, identify
+from dynascope.core.run import Run
 from dynascope.dynamics import Dynamics
 from dynascope.engine import Experiment, compiling_ahead, execute, refuse_too_large
 from dynascope.engine.experiment import make_experiment
@@ -83,7 +84,12 @@ def sweep(
     return run_experiment(experiment, store=store, executor=executor, progress=progress)
 
 
-def run_experiment(
+def run_experiment(experiment: Experiment, **options: Any) -> xr.Dataset:
+    """Execute an experiment of any shape; the dataset of `recorded_run`, which has the options."""
+    return recorded_run(experiment, **options).dataset
+
+
+def recorded_run(
     experiment: Experiment,
     *,
     store: Store | None = None,
@@ -93,7 +99,7 @@ def run_experiment(
     label: str = "sweep",
     study: str = "",
     part_of: str = "",
-) -> xr.Dataset:
+) -> Run:
     """Execute an experiment of any shape; answer from the store where it is there already.
 
     An experiment of several groups is stored group by group while it runs, so that a kill
@@ -113,32 +119,34 @@ def run_experiment(
         part_of: The fingerprint of the experiment that it is a group of, if it is one.
 
     Returns:
-        The run.
+        The run, with the id of the record that was read or written.
     """
     identity, title = identify(experiment), _Title(label, study, part_of)
     if store and not again and (found := answer(store, identity)):
-        return stored_run(store, found, experiment)
+        return Run(stored_run(store, found, experiment), experiment, found)
     groups = split(experiment)
     if executor == "here" and len(groups) == 1:
         sink = _sink(store, identity, title, again) if store else None
-        return execute(experiment, sink=sink, progress=progress, label=label, identity=identity)
+        run = execute(experiment, sink=sink, progress=progress, label=label, identity=identity)
+        return Run(run, experiment, sink.id if sink else None)
     run_pieces = {"here": _run_here, "ray": _run_on_ray}.get(executor)
     if run_pieces is None:
         raise unknown("executor", executor, ("here", "ray"))
-    kept, piece = None if identity.unknown else store, replace(title, part_of=identity.key)
-    made, parts = run_pieces(groups, kept, again, progress, piece)
+    kept, inside = None if identity.unknown else store, replace(title, part_of=identity.key)
+    made, parts = run_pieces(groups, kept, again, progress, inside)
     attrs = {**parts[0][1].attrs, "spec": identity.plain, "fingerprint": identity.key}
     attrs["seconds"] = round(sum(part.attrs["seconds"] for _, part in parts), 3)
     attrs["seeds"] = len(experiment.seeds)
     # A group has one label of an axis, which alone cannot tell whether the others are numbers.
     whole = merge(experiment, parts).assign_coords(experiment.axes())
     whole = whole.assign_attrs(as_text(attrs))
-    if store:
-        _keep(store, identity, whole, title, again)
-        for piece in map(identify, made):
-            if piece.key != identity.key and (found := answer(store, piece)):
-                store.forget(found)
-    return whole
+    if store is None:
+        return Run(whole, experiment)
+    record = _keep(store, identity, whole, title, again)
+    for piece in map(identify, made):
+        if piece.key != identity.key and (found := answer(store, piece)):
+            store.forget(found)
+    return Run(whole, experiment, record)
 
 
 def answer(store: Store, identity: Identity) -> str | None:
@@ -182,11 +190,14 @@ def _sink(store: Store, identity: Identity, title: _Title, again: bool) -> Recor
     return store.sink(identity.plain, identity.key, again=again, **asdict(title))
 
 
-def _keep(store: Store, identity: Identity, run: xr.Dataset, title: _Title, again: bool) -> None:
-    """Store a finished run in one go."""
+def _keep(
+    store: Store, identity: Identity, run: xr.Dataset, title: _Title, again: bool
+) -> str | None:
+    """Store a finished run in one go; the id of its record."""
     sink = _sink(store, identity, title, again)
     sink.append(run, b"")
     sink.finish(as_values(run.attrs))
+    return sink.id
 
 
 # The pieces that the whole replaces, and the results of all of them.
