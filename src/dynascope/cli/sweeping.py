@@ -84,7 +84,7 @@ def sweep(
     """Run one experiment over a grid: a table, a plot, a report.
 
     What is not given is the swing-by setting of yang2025 Fig. 5. Paths begin with task., model.
-    or dynamics.; `dynascope list models` and the like show them.
+    or dynamics., of --set also with record.; `dynascope list models` and the like show them.
 
     \b
     Examples
