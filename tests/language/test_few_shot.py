@@ -1,4 +1,4 @@
-"""Check 23 of the ledger: the scorer, and the standard errors of Table 4.2."""
+"""The scorer, and the standard errors of chen2025 Table 4.2."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_worked_answers_are_right():
 def test_standard_errors_of_the_printed_table():
     z = [[z_of_shares(a / 100, b / 100, 1319) for a, b in zip(*pair, strict=True)]
          for pair in PRINTED]  # fmt: skip
-    ledger = [[5.3, 1.3, -0.7, -0.3], [0.7, 0.4, -0.9, -1.1], [0.6, 0.5, -0.5, -1.7]]
-    np.testing.assert_allclose(z, ledger, atol=0.06)
+    known = [[5.3, 1.3, -0.7, -0.3], [0.7, 0.4, -0.9, -1.1], [0.6, 0.5, -0.5, -1.7]]
+    np.testing.assert_allclose(z, known, atol=0.06)
 
 
 def test_pairs():

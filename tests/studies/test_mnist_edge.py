@@ -1,4 +1,4 @@
-"""Networks at the edge: measuring functions on planted traces, and the ledger's check."""
+"""Networks at the edge: measuring functions on planted traces, and known numbers."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def at_the_edge(request):
 
 @pytest.mark.slow
 def test_seeds_hover_at_the_edge_on_average(at_the_edge):
-    """Check 20 of the ledger for means over seeds, of every step from 40 to 60.
+    """Known numbers for means over seeds, of every step from 40 to 60.
 
     Sharpness within 15 % of 4 at rate 0.5; at rate 0.1 no alignment, and 1.5 times as sharp in
     the end.
