@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import UnknownName
 from dynascope.core.plain import fingerprint, from_plain, to_plain
 from dynascope.core.sources import documents
@@ -19,7 +20,7 @@ from dynascope.report.headline import curve_of
 from dynascope.studies import measures, studies
 from dynascope.studies.comparisons import Bound
 from dynascope.studies.nodes import Computation, Node, RunNode, reach
-from dynascope.studies.study import SCALES, first_sentence
+from dynascope.studies.study import first_sentence
 
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
 EXPECTED = tomllib.loads(Path(__file__).with_name("verdicts.toml").read_text(encoding="utf-8"))

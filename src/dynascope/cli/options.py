@@ -11,8 +11,6 @@ import typer
 
 from dynascope.core.errors import BadInput, bad, unknown
 
-SCALES = ("smoke", "laptop", "paper")
-FORMS = ("csv", "netcdf", "parquet")
 PICTURES = ("png", "svg", "pdf")
 
 

@@ -13,6 +13,7 @@ from dynascope.cli import options
 from dynascope.cli.interrupts import resumable
 from dynascope.cli.plans import show_estimates
 from dynascope.cli.talk import Stopped, emit, encoding, plot_size, say, show, table, tell
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import BadInput
 from dynascope.core.values import changes
 
@@ -41,9 +42,9 @@ def run(
     scale: Annotated[
         str,
         typer.Option(
-            metavar="|".join(options.SCALES),
+            metavar="|".join(SCALES),
             help="How large: seconds, minutes to two hours, or the document's own setting.",
-            autocompletion=lambda: list(options.SCALES),
+            autocompletion=lambda: list(SCALES),
         ),
     ] = "laptop",
     seeds: Annotated[int | None, typer.Option(metavar="N", help="Short for --set seeds=N.")] = None,

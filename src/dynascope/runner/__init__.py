@@ -1,5 +1,6 @@
 """Many runs: `sweep` over grids, and the runner that executes, stores and reports studies."""
 
+from dynascope.runner.comparing import Comparison, compare
 from dynascope.runner.entries import document_entries, study_entries, study_entry
 from dynascope.runner.last_verdicts import claim_rows, of_document
 from dynascope.runner.outcome import Outcome
@@ -10,10 +11,12 @@ from dynascope.runner.run import load, run, runs
 from dynascope.runner.sweep import recorded_run, run_experiment, sweep
 
 __all__ = [
+    "Comparison",
     "Outcome",
     "assemble",
     "catalogue",
     "claim_rows",
+    "compare",
     "configure",
     "document_entries",
     "forget",

@@ -26,6 +26,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import bad, unknown
 from dynascope.core.paths import set_path
 from dynascope.core.sources import Source
@@ -34,7 +35,6 @@ from dynascope.studies.comparisons import Bound
 from dynascope.studies.finding import Studies
 from dynascope.studies.nodes import Case, Computation, Function, Node, RunNode, as_case, reach
 
-SCALES = ("smoke", "laptop", "paper")
 studies = Studies("study")
 
 
