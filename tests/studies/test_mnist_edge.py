@@ -148,7 +148,7 @@ def at_the_edge(request):
     """Sixteen seeds of three layers at rates 0.5 and 0.1, looked at in every step."""
     if request.param == "mnist" and not there("mnist"):
         pytest.skip("MNIST is not there")
-    experiments = NODES[request.param].function(Settings(seeds=16, looks=61))
+    experiments = NODES[request.param].function(Settings(seeds=16, records=61))
     return {
         case: runs.trace(Run(execute(experiments[case], progress=False), experiments[case]))
         for case in ("3 layers", "small rate")

@@ -42,7 +42,7 @@ def compare(first: options.Record, second: options.Record, as_json: options.Json
 def _words(claim: Claim | None) -> str | None:
     from dynascope.report.words import VERDICT_WORDS, measured_words
 
-    return claim and f"{VERDICT_WORDS[claim.verdict]}: {measured_words(claim.measured)}"
+    return f"{VERDICT_WORDS[claim.verdict]}: {measured_words(claim.measured)}" if claim else None
 
 
 def _table(what: str, heads: tuple[str, ...], rows: dict[str, list[str]], none: str) -> None:

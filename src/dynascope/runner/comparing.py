@@ -50,8 +50,8 @@ def compare(names: Sequence[str], store: Store, load: Callable[[str], Any]) -> C
     kinds = [m["kind"] for m in manifests]
     if kinds[0] != kinds[1] or "computation" in kinds:
         raise bad("records", " and ".join(kinds), "two studies or two runs")
-    contents = tuple(map(load, ids))
-    claims, values = (_beside(*map(part, contents)) for part in (_claims, _values))
+    contents = one, other = load(ids[0]), load(ids[1])
+    claims, values = _beside(_claims(one), _claims(other)), _beside(_values(one), _values(other))
     different = {k: v for k, v in claims.items() if _said(v[0]) != _said(v[1])}
     changed = _different(values)
     return Comparison(
@@ -78,7 +78,7 @@ def _claims(content: Any) -> dict[str, Claim]:
 
 
 def _said(claim: Claim | None) -> tuple[str, str] | None:
-    return claim and (claim.verdict, measured_words(claim.measured))
+    return (claim.verdict, measured_words(claim.measured)) if claim else None
 
 
 def _values(content: Any) -> dict[str, str]:

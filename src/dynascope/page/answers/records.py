@@ -193,6 +193,7 @@ def chart(name: str, variable: str, step: int, width: int, narrow: bool) -> dict
 def compare(names: list[str]) -> dict[str, Any]:
     """Two records side by side: what differs, and curves in one chart."""
     two = compare_records(names, Store(), lambda name: _load(name)[1])
+    lines: Mapping[str, tuple[str | None, ...]]
     if isinstance(two.contents[0], StudyResult):
         lines = {name: tuple(map(_verdict, pair)) for name, pair in two.claims.items()}
         charts, what = _study_charts(*two.contents), "Verdicts and numbers"
@@ -239,7 +240,9 @@ class _Html(str):
 
 
 def _verdict(claim: Claim | None) -> str | None:
-    return claim and _Html(f"{badge(claim.verdict)} {escaped(measured_words(claim.measured))}")
+    if claim is None:
+        return None
+    return _Html(f"{badge(claim.verdict)} {escaped(measured_words(claim.measured))}")
 
 
 def _study_charts(one: StudyResult, other: StudyResult) -> list[Chart]:
