@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from dynascope.cli import options
 from dynascope.cli.root import _COMMANDS
+from dynascope.page.answers import records
 from dynascope.store import Store
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -200,8 +202,26 @@ def test_compare_shows_what_differs(cli, ids):
     assert answer.code == 0 and re.search(r"^steps +\d+ +40$", answer.out, re.MULTILINE)
     assert "loss at model.init_scale 0.1" in answer.out
     same = cli("compare", ids["fast"], ids["fast"])
-    assert "The settings are the same." in same.out
+    assert "The settings are the same.\n\nWhat was found is the same." in same.out
+    found = answered(cli, "compare", ids["fast"], ids["fast"])
+    assert found["found"] == found["settings"] == {} and found["same"] == 2  # two losses
     assert cli("compare", ids["fast"], ids["study"]).code == 2
+
+
+def test_compare_and_the_page_show_the_claims_that_differ(cli, ids):
+    """By the same function: a claim of another number or verdict, the others are counted."""
+    store = Store()
+    result = store.load(ids["study"])
+    falls, vanishes = result.claims
+    other = replace(falls, measured=replace(falls.measured, value=0.5))
+    changed = replace(result, claims=(other, vanishes), provenance={"versions": {"jax": "0"}})
+    again = store.put_study(changed)
+    found = answered(cli, "compare", ids["study"], again)
+    assert list(found["found"]) == ["tiny/falls"] and found["same"] == 1
+    said = cli("compare", ids["study"], again).out
+    assert "tiny/falls" in said and "tiny/vanishes" not in said and "1 more are the same" in said
+    html = records.compare([ids["study"], again])["html"]
+    assert "<code>tiny/falls</code>" in html and "<code>tiny/vanishes</code>" not in html
 
 
 def test_a_sweep_ends_in_a_plot_and_a_report(cli, full, filled, tmp_path):

@@ -140,7 +140,7 @@ CASES = {
 @pytest.fixture
 def stranger(full, tmp_path):
     """The filled store with a computation, and a file beside it that nothing may touch."""
-    sink = Store().computation({"computation": "tiny/x"}, "c" * 16, label="tiny: x")
+    sink = Store().computation({"computation": "tiny/x"}, "c" * 16, "tiny: x", study="tiny")
     sink.append(encode({"a": 1.0}), 0.1)
     sink.finish({})
     victim = tmp_path / "victim" / "precious"

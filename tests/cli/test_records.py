@@ -35,7 +35,8 @@ def test_runs_can_be_narrowed(cli, full, ids):
     assert len(listed()) == 4
     assert listed("--kind", "study") == [ids["study"]]
     assert ids["study"] not in listed("--kind", "run") and len(listed("--kind", "run")) == 3
-    assert listed("--study", "sweep") == [ids["sweep"]]
+    assert ids["sweep"] not in listed("--study", "tiny") and len(listed("--study", "tiny")) == 3
+    assert listed("--search", "sweep") == [ids["sweep"]] and not listed("--study", "sweep")
 
 
 def test_a_damaged_record_is_marked_and_harms_no_other(cli, full, ids):

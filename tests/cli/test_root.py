@@ -126,14 +126,14 @@ def test_the_shell_completes_commands_options_studies_and_records(filled, cli, f
 
 
 def test_names_for_completion_are_those_of_the_registry():
-    from dynascope.cli.options import FORMS, SCALES, study_names
+    from dynascope.cli.options import study_names
+    from dynascope.core.choices import FORMS, RECORD_KINDS
     from dynascope.store.export import Form
+    from dynascope.store.manifest import Kind
     from dynascope.studies import studies
-    from dynascope.studies.study import SCALES as KNOWN
 
     assert sorted(study_names()) == sorted(studies.names())
-    assert SCALES == KNOWN
-    assert Form.__args__ == FORMS
+    assert Form.__args__ == FORMS and set(Kind.__args__) == set(RECORD_KINDS)
 
 
 def test_completion_can_be_shown(cli):

@@ -148,6 +148,25 @@ def test_dry_run_tells_plan_and_cost_and_runs_nothing(cli, home):
     assert [e["label"] for e in found["nodes"]] == ["rates, fast", "rates, slow"]
     assert found["bytes"] == 2 * 2 * 11 * 2 * 8  # experiments, seeds, looks, probes, float64
     assert found["seconds"] == sum(e["seconds"] for e in found["nodes"]) > 0
+    assert found["unknown"] == 0 and "in total about" in answer.out
+
+
+def test_dry_run_says_of_how_many_nodes_the_time_is_not_known(cli, home, tiny, monkeypatch):
+    monkeypatch.setattr(tiny, "nodes", list(tiny.nodes))
+    monkeypatch.setattr(tiny, "charts", list(tiny.charts))
+
+    @tiny.compute
+    def slow(s) -> float:
+        raise AssertionError("a dry run computes nothing")
+
+    tiny.chart(slow)(lambda s, slow: None)
+    words = ["run", "tiny", "--scale", "smoke", "--dry-run"]
+    said, found = cli(*words).out, json.loads(cli(*words, "--json").out)
+    assert re.search(r"^slow +computation .*\? +not known$", said, re.MULTILINE)
+    assert re.search(r"in total at least .* \(1 nodes unknown\)", said)
+    node = next(e for e in found["nodes"] if e["label"] == "slow")
+    assert node["seconds"] is None and found["unknown"] == 1
+    assert found["seconds"] == sum(e["seconds"] or 0 for e in found["nodes"])
 
 
 @pytest.mark.slow
@@ -176,6 +195,21 @@ def test_all_studies_of_a_document_end_in_one_table(cli, full, monkeypatch, tiny
     assert [s["study"] for s in found["studies"]] == ["tiny"]
     plan = json.loads(cli("run", "--source", "tiny2026", "--dry-run", "--json").out)
     assert plan["source"] == "tiny2026" and len(plan["nodes"]) == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "tiny", "--dry-run", "--out", "x"), ("run", "tiny", "--dry-run", "--strict"),
+        ("run", "tiny", "--dry-run", "--open"), ("run", "--source", "chen2025", "--open"),
+        ("sweep", "--dry-run", "--out", "x"),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_do_nothing_is_refused(cli, home, words):
+    answer = cli(*words)
+    assert answer.code == 2 and len(answer.err.splitlines()) == 1 and not answer.out
+    assert f"{words[-1] if words[-1] != 'x' else '--out'}: leave one of them out" in answer.err
+    assert not home.exists()
 
 
 def test_a_name_or_a_document_is_needed_but_not_both(cli, home):

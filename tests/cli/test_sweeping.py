@@ -51,7 +51,7 @@ def test_every_piece_can_be_named_and_set(cli, home, monkeypatch):
         asked.append(experiment)
         raise BadInput("far enough")
 
-    monkeypatch.setattr("dynascope.runner.run_experiment", stop)
+    monkeypatch.setattr("dynascope.runner.recorded_run", stop)
     answer = cli(
         "sweep", "--task", "IdentityMapping", "--model", "MLP", "--dynamics", "Momentum",
         "--set", "dynamics.learning_rate=0.02", "--set", "model.activation=linear",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import struct
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -96,7 +98,27 @@ def test_the_newest_class_of_a_name_restores_what_an_older_one_wrote():
 def test_two_classes_of_ours_may_not_share_a_tag(monkeypatch):
     monkeypatch.setattr(spec, "_CLASSES", dict(spec._CLASSES))  # of this test alone
     first = define(1.0, "dynascope.tasks.one")
-    with pytest.raises(ValueError, match=r"tasks\.Setting is both in dynascope\.tasks\.one and in"):
+    with pytest.raises(ValueError, match=r"tag of both dynascope\.tasks\.one\.Setting and"):
         define(1.0, "dynascope.tasks.two")
     assert type(from_plain(to_plain(first()))) is first
     assert define(2.0, "dynascope.tasks.one") is not first  # a reload
+
+
+def test_a_tag_belongs_to_one_class_of_one_place(monkeypatch):
+    """Two packages, or two classes of a module; not a cell or a script that is run again."""
+    monkeypatch.setattr(spec, "_CLASSES", dict(spec._CLASSES))  # of this test alone
+
+    def tagged(module, name="Setting"):
+        return type(name, (Spec,), {"__module__": module}, tag="tests.taken")
+
+    first, again = tagged("notebook"), tagged("notebook")
+    assert first is not again and spec.class_of("tests.taken") is again
+    for module, name in (("elsewhere", "Setting"), ("notebook", "Another")):
+        with pytest.raises(ValueError, match=r"is the tag of both notebook\.Setting and"):
+            tagged(module, name)
+    assert spec.class_of("tests.taken") is again
+    for module in ("script", "script_as_module"):
+        file = types.SimpleNamespace(__file__="script.py")
+        monkeypatch.setitem(sys.modules, module, file)
+    spec._CLASSES.pop("tests.taken")
+    assert tagged("script") is not tagged("script_as_module")

@@ -1,4 +1,4 @@
-"""Adaptive rules and schedules against updates worked out by hand (the ledger's check 34)."""
+"""Adaptive rules and schedules against updates worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of models: checks 1 and 2 of the ledger, composition, what is kept."""
+"""Edits of models: composition, what is kept."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Truncation: must-pass checks 1 and 22 of the ledger."""
+"""Truncation (chen2025 section 4.3) against dense decompositions and known spectra."""
 
 import jax
 import jax.numpy as jnp

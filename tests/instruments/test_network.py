@@ -75,7 +75,7 @@ def test_padded_channels_are_the_smaller_network():
 
 
 def test_two_layers_have_the_hessian_norm_of_the_closed_form():
-    """Two layers, tanh: blocks per vertex, max |a|/2 + sqrt(a^2/4 + b^2) (ledger P2)."""
+    """Two layers, tanh: blocks per vertex, max |a|/2 + sqrt(a^2/4 + b^2)."""
     d, m = 5, 12
     network = pad(fully_connected((d, m, 1)))
     u, v = network.draw(np.random.default_rng(3))[0], network.draw(np.random.default_rng(3))[1]

@@ -50,6 +50,15 @@ def test_a_planted_writer_is_found():
     assert (first["layer"], first["part"]) == (1, "mlp") and first["without"] < first["writes"]
 
 
+def test_some_layers_are_those_of_all():
+    lm = model()
+    prompts = encoded(lm, PROMPTS)
+    whole, some = attribute(lm, prompts), attribute(lm, prompts, [0, 2])
+    np.testing.assert_array_equal(some.written, whole.written[:, [0, 2]])
+    np.testing.assert_array_equal(some.without, whole.without[:, [0, 2]])
+    np.testing.assert_array_equal(some.whole, whole.whole)
+
+
 def test_prompts_without_answers_are_refused():
     lm = model()
     with pytest.raises(BadInput, match="an answer for each"):

@@ -1,4 +1,4 @@
-"""Check 23 of the ledger: the scorer, and the standard errors of Table 4.2."""
+"""The scorer, and the standard errors of chen2025 Table 4.2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from dynascope.data import Question, load_questions
 from dynascope.data.questions import questions_there
 from dynascope.language.few_shot import ask, final_number, paired, prompt_of, right, z_of_shares
-from dynascope.studies.recall.few_shot.runs import PRINTED
+from dynascope.studies.recall.few_shot.runs import PRINTED, Asked
+from dynascope.studies.recall.few_shot.runs import asked as asked_of_batches
 
 from .small import model
 
@@ -37,8 +38,8 @@ def test_worked_answers_are_right():
 def test_standard_errors_of_the_printed_table():
     z = [[z_of_shares(a / 100, b / 100, 1319) for a, b in zip(*pair, strict=True)]
          for pair in PRINTED]  # fmt: skip
-    ledger = [[5.3, 1.3, -0.7, -0.3], [0.7, 0.4, -0.9, -1.1], [0.6, 0.5, -0.5, -1.7]]
-    np.testing.assert_allclose(z, ledger, atol=0.06)
+    known = [[5.3, 1.3, -0.7, -0.3], [0.7, 0.4, -0.9, -1.1], [0.6, 0.5, -0.5, -1.7]]
+    np.testing.assert_allclose(z, known, atol=0.06)
 
 
 def test_pairs():
@@ -61,3 +62,11 @@ def test_a_model_is_asked():
     got = ask(lm, questions, [], tokens=4)
     assert got.shape == (2,) and got.dtype == bool
     assert prompt_of(questions[:1], "to").count("Question:") == 2
+
+
+def test_answers_of_batches_are_joined_in_their_order():
+    first = Asked(np.array([True, False]), np.array([False, False]))
+    second = Asked(np.array([True]), np.array([True]))
+    found = asked_of_batches.function(None, {0: first, 10: second})
+    assert found.before.tolist() == [True, False, True]
+    assert found.after.tolist() == [False, False, True]

@@ -1,4 +1,4 @@
-"""Prompts and tokens: check 21 of the ledger, answers of several tokens, a user's own file."""
+"""Prompts and tokens: answers of several tokens, a user's own file."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def as_llama(lm, torch, transformers):
 @needs("stories15M")
 @pytest.mark.slow
 def test_truncation_of_stories15m_favours_the_name_and_random_directions_do_not():
-    """Ledger section 12: the last layer's last matrix at 5 %."""
+    """The last layer's last matrix at 5 %."""
     lm = load_model(find_model("stories15M", download=False))
     prompts = encoded(lm, ioi(24))
     before = score(lm, prompts).log_ratio

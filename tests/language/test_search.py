@@ -9,7 +9,7 @@ from dynascope import edits
 from dynascope.core.errors import BadInput
 from dynascope.language import Prompt, encoded, score, search
 from dynascope.language.search import KINDS as KEPT
-from dynascope.language.search import measure_grid
+from dynascope.language.search import joined, measure_grid
 
 from .small import KINDS, model
 
@@ -36,6 +36,15 @@ def test_the_grid_is_what_edits_give_one_by_one(kind):
         want = score(edits.apply(lm, edits.DropPart(layer)), prompts)
         np.testing.assert_allclose(grid.dropped[layer, :, 1], want.generic, atol=3e-4)
     assert grid.ranks.tolist() == [[4, 8]] * 4
+
+
+def test_grids_of_single_layers_are_joined_to_the_grid_of_all():
+    lm = model()
+    prompts = encoded(lm, PROMPTS)
+    whole = measure_grid(lm, prompts, keeps=(0.25, 0.5))
+    parts = [measure_grid(lm, prompts, [layer], keeps=(0.25, 0.5)) for layer in range(lm.layers)]
+    for one, other in zip(joined(parts), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def planted():

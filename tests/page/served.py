@@ -127,7 +127,7 @@ def post(port, path, asked, token=TOKEN):
     return status, json.loads(text)
 
 
-def put_run(label="sweep", steps=50, number=0, home=None):
+def put_run(label="sweep", steps=50, number=0, home=None, study=""):
     """A stored run with a curve, a spectrum and a matrix; its id."""
     fingerprint = f"{0xABCDEF00 + number:08x}{steps:08x}"
     step = np.arange(steps)
@@ -141,7 +141,7 @@ def put_run(label="sweep", steps=50, number=0, home=None):
         },
         {"seed": [0, 1], "step": step},
     )
-    sink = Store(home).sink({"steps": steps, "number": number}, fingerprint, label=label)
+    sink = Store(home).sink({"steps": steps, "number": number}, fingerprint, label, study=study)
     sink.append(run, b"")
     sink.finish({"seconds": 0.1, "seeds": 2})
     return Store(home).find(fingerprint)

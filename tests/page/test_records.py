@@ -64,7 +64,7 @@ def test_empty_store_says_what_to_run_first(port, home):
 
 def test_list_searches_filters_and_sorts(port, home):
     put_run("alpha: one", 50, 1)
-    put_run("beta: two", 500, 2)
+    put_run("beta: two", 500, 2, study="beta")
     text = ask(port, path="/records")[1]
     assert "2 of 2 records" in text and text.index("beta") < text.index("alpha: one")
     assert "1 of 2 records" in ask(port, path="/records?search=alpha")[1]

@@ -98,7 +98,7 @@ def test_a_run_that_is_being_written_is_drawn(port):
     assert ask(port, path="/growing/balance")[1] == "[]"
     part = xr.Dataset({"loss": (("seed", "step"), np.ones((1, 3)))},
                       {"seed": [0], "step": [0, 1, 2]})  # fmt: skip
-    sink = Store().sink({"a": 1}, "ab" * 8, label="balance: a run")
+    sink = Store().sink({"a": 1}, "ab" * 8, "balance: a run", study="balance")
     sink.append(part, b"state")
     status, text, _ = ask(port, path="/growing/balance?width=300")
     assert status == 200 and "balance: a run" in text and '"scatter"' in text

@@ -24,7 +24,7 @@ def rate(f, params, x, y, loss="mse", definition="hessian", batch=None):
 
 @pytest.mark.slow
 def test_definitions_and_conventions_against_dense_matrices():
-    """Ledger 17 and CONV-multi: identities to 1e-10, with two outputs."""
+    """Identities to 1e-10, with two outputs."""
     with jax.enable_x64(True):
         f, params, x, y = fully_connected(draws(0))
         j = jacobian(f, params, x)
@@ -53,7 +53,7 @@ def test_a_batch_is_what_its_rows_give_alone():
 
 @pytest.mark.slow
 def test_the_kernel_rate_approaches_the_hessian_rate_with_width():
-    """Ledger 17: the gap shrinks from m = 16 to 1024 and is at most 2 % there."""
+    """The gap shrinks from m = 16 to 1024 and is at most 2 % there."""
 
     def f(p, x):
         return jax.nn.relu(x @ p[0] / 10**0.5) @ p[1] / len(p[1]) ** 0.5

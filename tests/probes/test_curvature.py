@@ -74,7 +74,7 @@ def two_layers(activation, width, size, seed):
 
 
 def test_closed_forms_of_two_layer_networks():
-    """Ledger 20: ReLU |x| / sqrt(m d) to 1e-8; tanh by neuron, and the dense one, to 1e-10."""
+    """ReLU |x| / sqrt(m d) to 1e-8; tanh by neuron, and the dense one, to 1e-10."""
     with jax.enable_x64(True):
         m, d = 40, 5
         f, params, x = two_layers(jax.nn.relu, m, d, 0)
@@ -94,7 +94,7 @@ def test_closed_forms_of_two_layer_networks():
 
 
 def test_a_linear_output_has_no_hessian():
-    """Ledger 20: one layer, H = 0."""
+    """One layer, H = 0."""
     found = probes.output_hessian_norm(lambda w, x: x @ w, jnp.ones(3), jnp.ones((2, 3)))
     assert found.value == 0 and found.converged and found.residual == 0
 

@@ -1,4 +1,4 @@
-"""AGOP: closed forms, scale, zero, several outputs (the ledger's check 25)."""
+"""AGOP: closed forms, scale, zero, several outputs."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def apart(one, other):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", NETWORKS, ids=lambda make: make.__name__)
 def test_the_kernel_is_the_product_of_jacobians_whole_in_blocks_and_matrix_free(make, monkeypatch):
-    """Ledger 18: to 1e-10, symmetric, positive semi-definite; P1."""
+    """To 1e-10, symmetric, positive semi-definite."""
     with jax.enable_x64(True):
         f, params, x, _ = make(draws(0))
         j = jacobian(f, params, x)
@@ -119,7 +119,7 @@ def test_bad_input_is_refused_in_one_line(f, params, x, words):
 
 
 def test_the_gradient_dominates_the_loss_by_the_smallest_eigenvalue():
-    """Ledger 23 (PL*): |grad L|^2 >= 2 lambda_min(K) L, with equality for one sample."""
+    """PL*: |grad L|^2 >= 2 lambda_min(K) L, with equality for one sample."""
     with jax.enable_x64(True):
         f, params, x, y = masked_graph(draws(0))
 

@@ -1,4 +1,4 @@
-"""Spectra of products and of their change: dense twins, invariances, and the ledger's numbers."""
+"""Spectra of products and of their change: dense twins, invariances, and known numbers."""
 
 from __future__ import annotations
 

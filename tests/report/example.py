@@ -240,7 +240,7 @@ def example() -> StudyResult:
     return StudyResult(
         "swing-by",
         "Swing-by: the test loss falls, rises and falls again",
-        "paper 001, section 3.1 and figure 2c",
+        "yang2025 section 3.1 and figure 2c",
         "laptop",
         "0123456789abcdef",
         settings,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from dataclasses import replace
 
@@ -13,8 +15,25 @@ import dynascope as ds
 from dynascope import dynamics, models, probes, tasks
 from dynascope.core.plain import fingerprint
 from dynascope.engine.experiment import make_experiment
-from dynascope.runner import run_experiment
+from dynascope.runner import recorded_run, run_experiment
 from dynascope.store import Store
+from dynascope.store.manifest import NAME
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    """Runs the groups of a sweep and ends before the whole is stored."""
+
+    def dies(*args):
+        raise RuntimeError("killed")
+
+    def run(experiment, store):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.modules["dynascope.runner.sweep"], "merge", dies)
+            with pytest.raises(RuntimeError, match="killed"):
+                run_experiment(experiment, store=store, progress=False)
+
+    return run
 
 
 def widths(*values):
@@ -48,16 +67,31 @@ def test_a_block_that_was_stored_on_its_own_outlives_the_sweep_on_a_cluster(tmp_
     assert store.find(fingerprint(alone)) and len(store.runs()) == 2
 
 
-def test_the_groups_of_a_sweep_that_was_killed_are_replaced_by_the_whole(tmp_path, monkeypatch):
-    store, module = Store(tmp_path), sys.modules["dynascope.runner.sweep"]
+def test_a_piece_of_another_sweep_is_not_forgotten(tmp_path, killed):
+    """It has the same label; both sweeps are called sweep, and it is the first group of each."""
+    store = Store(tmp_path)
+    killed(widths(2, 3), store)
+    run_experiment(widths(2, 4), store=store, progress=False)
+    left = {e.part_of for e in store.runs()}
+    assert left == {"", fingerprint(widths(2, 3))} and len(store.runs()) == 3
+    run_experiment(widths(2, 3), store=store, progress=False)
+    assert {e.part_of for e in store.runs()} == {""} and len(store.runs()) == 2
 
-    def dies(*args):
-        raise RuntimeError("killed")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "merge", dies)
-        with pytest.raises(RuntimeError, match="killed"):
-            run_experiment(widths(2, 3), store=store, progress=False)
+def test_pieces_of_before_are_known_by_their_label(tmp_path, killed):
+    store = Store(tmp_path)
+    killed(widths(2, 3), store)
+    for path in store.records.glob(f"*/{NAME}"):
+        plain = json.loads(path.read_text())
+        del plain["part_of"], plain["study"]
+        path.write_text(json.dumps(plain))
+    run_experiment(widths(2, 3), store=store, progress=False)
+    assert len(store.runs()) == 1
+
+
+def test_the_groups_of_a_sweep_that_was_killed_are_replaced_by_the_whole(tmp_path, killed):
+    store = Store(tmp_path)
+    killed(widths(2, 3), store)
     assert len(store.runs()) == 2
     run_experiment(widths(2, 3), store=store, progress=False)
     assert [entry.id for entry in store.runs()] == [store.find(fingerprint(widths(2, 3)))]
@@ -99,3 +133,22 @@ def test_kept_parameters_are_found_on_an_axis_of_none_and_a_number():
     first, *_ = jax.tree.leaves(ds.engine.kept_parameters(lane, 2))
     flat = lane["kept_parameters"].values.ravel()
     assert np.array_equal(first.ravel(), flat[: first.size]) and np.isfinite(first).all()
+
+
+@pytest.mark.parametrize("values", [(2,), (2, 3)])
+def test_a_run_carries_the_record_that_was_written_or_read(tmp_path, values):
+    """Not the newest of its fingerprint: what is computed again and agrees with another is that."""
+    store, experiment = Store(tmp_path), widths(*values)
+    first = recorded_run(experiment, store=store, progress=False)
+    assert first.record == store.find(fingerprint(experiment))
+    beside = store.records / f"{first.record}-2"  # of other versions, and newer
+    shutil.copytree(store.records / first.record, beside)
+    plain = json.loads((beside / NAME).read_text())
+    plain["attrs"]["versions"] = {"jax": "99"}
+    plain["created"] = "2999-01-01T00:00:00+00:00"
+    (beside / NAME).write_text(json.dumps(plain))
+    assert store.find(fingerprint(experiment)) == beside.name
+    again = recorded_run(experiment, store=store, again=True, progress=False)
+    assert again.record == first.record
+    assert recorded_run(experiment, store=store, progress=False).record == beside.name
+    assert recorded_run(experiment, progress=False).record is None

@@ -9,10 +9,13 @@ import pytest
 
 import dynascope as ds
 from dynascope import dynamics, models, probes, record, tasks, theories
+from dynascope.core import quantities, spec
 from dynascope.core.errors import BadInput
 from dynascope.core.plain import fingerprint
+from dynascope.core.run import Run
 from dynascope.engine import execute
 from dynascope.engine.experiment import make_experiment
+from dynascope.probes.base import Probe
 from dynascope.runner import run_experiment
 from dynascope.runner.cluster import blocks
 from dynascope.runner.split import merge, split
@@ -97,6 +100,38 @@ def test_theory_follows_the_axes_of_a_sweep():
     for name in ("loss", "test_loss", "at_one"):
         assert theory[name].dims == swept[name].dims
         assert np.abs(theory[name] - swept[name]).max() < 2e-4  # Euler at 2e-4
+
+
+class OwnLoss(Probe):
+    """The training loss, by a class of the user's own."""
+
+    quantity = quantities.LOSS
+
+    def measure(self, snapshot):
+        return snapshot.task.loss(snapshot.predict, snapshot.samples)
+
+
+class Forgotten(Probe):
+    """Measures something of which no theory knows; its class may be gone."""
+
+    name = "zero"
+
+    def measure(self, snapshot):
+        return 0.0
+
+
+def test_a_theory_predicts_what_a_probe_of_ones_own_measures(monkeypatch):
+    given = (OwnLoss(name="mine"), Forgotten())
+    experiment = make_experiment(
+        TASK, models.Linear(0.3), dynamics.GradientDescent(1e-4), steps=400, time=None,
+        record=None, seeds=2, dtype="float64", over={}, stop=(), keep=None, probes=given,
+    )  # fmt: skip
+    run = Run(run_experiment(experiment, progress=False), experiment)
+    monkeypatch.delitem(spec._CLASSES, Forgotten.spec_tag)
+    alike = theories.OneLayer().predict(TASK, models.Linear(0.3), like=run.dataset)
+    for predicted in (theories.OneLayer().predict(run), alike):
+        assert set(predicted.data_vars) == {"mine"}
+        assert np.abs(predicted["mine"] - run["mine"]).max() < 2e-4
 
 
 def test_a_theory_without_a_run_takes_seeds_and_times():

@@ -25,8 +25,10 @@ def store(tmp_path):
 def put(store):
     """Store a finished run of four rows, in two parts, and return its sink."""
 
-    def put(fingerprint=PRINT, shift=0.0, versions=VERSIONS, again=False, label="swing-by run"):
-        sink = store.sink(SPEC, fingerprint, label=label, again=again)
+    def put(
+        fingerprint=PRINT, shift=0.0, versions=VERSIONS, again=False, label="run", study="swing-by"
+    ):
+        sink = store.sink(SPEC, fingerprint, label=label, again=again, study=study)
         sink.append(part(0, 2, shift), b"two")
         sink.append(part(2, 4, shift), b"four")
         sink.finish({"outcome": "finished", "versions": versions})

@@ -64,8 +64,8 @@ def test_a_record_is_found_by_the_beginning_of_its_id(store, put):
 
 
 def test_runs_lists_the_newest_first_and_filters(store, put):
-    put(label="swing-by run 1/2")
-    put(fingerprint="f" * 16, label="sweep")
+    put()
+    put(fingerprint="f" * 16, study="")
     store.put_study(study())
     assert [e.id for e in store.runs()] == ["fedcba98", "ffffffff", PRINT[:8]]
     assert [e.id for e in store.runs(kind="run")] == ["ffffffff", PRINT[:8]]

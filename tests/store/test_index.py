@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from dynascope.core.errors import BadInput, UnknownName
 from dynascope.store import index
 from dynascope.store.index import free_id, resolve
-from dynascope.store.manifest import Manifest, write_manifest
+from dynascope.store.manifest import NAME, Manifest, write_manifest
 
 from .samples import PRINT, SPEC, small_part, study
 
@@ -100,9 +102,29 @@ def test_last_is_the_newest_record(store):
 def test_the_name_of_a_study_is_its_newest_result(store):
     store.put_study(study())
     newest = store.put_study(study(0.75, versions={"jax": "2"}))
-    sink = store.sink(SPEC, PRINT, label="swing-by: networks")  # a run of it, and newer
+    sink = store.sink(SPEC, PRINT, "networks", study="swing-by")  # a run of it, and newer
     sink.append(small_part(0, 2), b"")
     sink.finish({})
     assert resolve(store.records, "swing-by") == newest != resolve(store.records, "last")
     with pytest.raises(UnknownName):
         resolve(store.records, "swing")
+
+
+def test_a_record_belongs_to_the_study_that_its_manifest_names(store):
+    """Not to the one that a label begins with, but where records of before say no other."""
+    ids = []
+    for fingerprint, of in (("a" * 16, ""), ("b" * 16, "balance"), ("c" * 16, "")):
+        sink = store.sink(SPEC, fingerprint, "swing-by test", study=of)
+        sink.append(small_part(0, 2), b"")
+        sink.finish({})
+        ids.append(sink.id)
+    before = {"study", "part_of"}
+    path = store.records / ids[2] / NAME
+    plain = {k: v for k, v in json.loads(path.read_text()).items() if k not in before}
+    path.write_text(json.dumps(plain))
+    for _ in ("read", "remembered"):
+        assert {e.id: e.study for e in store.runs()} == dict(zip(ids, ("", "balance", "swing-by")))
+        assert [e.id for e in store.runs(study="swing-by")] == [ids[2]]
+    manifests = [store.manifest(id_) for id_ in ids]
+    assert [m["study"] for m in manifests] == ["", "balance", "swing-by"]
+    assert [m["part_of"] for m in manifests] == ["", "", None]

@@ -13,14 +13,15 @@ from types import CodeType
 import numpy as np
 import pytest
 
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import UnknownName
 from dynascope.core.plain import fingerprint, from_plain, to_plain
 from dynascope.core.sources import documents
 from dynascope.report.headline import curve_of
 from dynascope.studies import measures, studies
 from dynascope.studies.comparisons import Bound
-from dynascope.studies.nodes import Function, Node, RunNode, reach
-from dynascope.studies.study import SCALES, first_sentence
+from dynascope.studies.nodes import Computation, Function, Node, RunNode, reach
+from dynascope.studies.study import first_sentence
 
 OURS = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
 EXPECTED = tomllib.loads(Path(__file__).with_name("verdicts.toml").read_text(encoding="utf-8"))
@@ -148,6 +149,24 @@ def test_every_run_and_computation_is_read_by_something(study):
     needed = study.needed()
     unused = [n.name for n in study.nodes if n not in needed]
     assert not unused
+
+
+@every
+def test_every_computation_has_an_estimate(study):
+    unknown = [n.name for n in study.nodes if isinstance(n, Computation) and not n.seconds]
+    assert not unknown, "a dry run would say less than it takes"
+
+
+# Reading the file takes most of it: each item would read it anew.
+ALL_AT_ONCE = {"graphs of reddit-multi-5k", "graphs of collab"}
+
+
+@every
+def test_long_computations_have_items(study):
+    """Each finished item is kept, so that a kill loses no more than one."""
+    whole = [n for n in study.nodes if isinstance(n, Computation) and not n.each]
+    long = {n.name for n in whole for scale in SCALES if n.seconds(study.at(scale)) > 60}
+    assert long <= ALL_AT_ONCE
 
 
 @every

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from dynascope.core.errors import UnknownName
-from dynascope.core.spec import Spec
+from dynascope.core.spec import Spec, is_ours
 from dynascope.studies import Study, studies
-from dynascope.studies.finding import is_ours, study_folders
+from dynascope.studies.finding import study_folders
 
 
 def run(code: str) -> str:
@@ -52,7 +52,7 @@ print(class_of("studies.polyak").__module__)
 
 
 def test_ours_come_first_in_the_order_of_their_folders():
-    ours = [study.name for study in studies if is_ours(study)]
+    ours = [study.name for study in studies if is_ours(study.settings)]
     assert ours == [folder.name.replace("_", "-") for folder in study_folders()]
     assert studies.names()[: len(ours)] == ours
     assert "swing-by" in studies and "swing-bye" not in studies

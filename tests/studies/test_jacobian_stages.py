@@ -1,4 +1,4 @@
-"""The jacobian-stages study at smoke scale: the ledger's numbers, closed forms, planted paths."""
+"""The jacobian-stages study at smoke scale: known numbers, closed forms, planted paths."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,7 @@ def test_the_runs_of_a_sweep_carry_their_own_experiments(value):
 def test_events_of_random_starts_are_in_order_where_the_loss_rises(value):
     found = value(random_starts.events)
     rises = np.isfinite(found["rise start"])
-    assert 0.15 < rises.mean() < 0.5  # the ledger has 36 %
+    assert 0.15 < rises.mean() < 0.5  # known: 36 %
     assert (found["rise start"][rises] < found["rise end"][rises]).all()
     assert (found["half 22"] < found["half 11"]).all()
 

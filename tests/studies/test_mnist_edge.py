@@ -1,4 +1,4 @@
-"""Networks at the edge: measuring functions on planted traces, and the ledger's check."""
+"""Networks at the edge: measuring functions on planted traces, and known numbers."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def at_the_edge(request):
     """Sixteen seeds of three layers at rates 0.5 and 0.1, looked at in every step."""
     if request.param == "mnist" and not there("mnist"):
         pytest.skip("MNIST is not there")
-    experiments = NODES[request.param].function(Settings(seeds=16, looks=61))
+    experiments = NODES[request.param].function(Settings(seeds=16, records=61))
     return {
         case: runs.trace(Run(execute(experiments[case], progress=False), experiments[case]))
         for case in ("3 layers", "small rate")
@@ -160,7 +160,7 @@ def at_the_edge(request):
 
 @pytest.mark.slow
 def test_seeds_hover_at_the_edge_on_average(at_the_edge):
-    """Check 20 of the ledger for means over seeds, of every step from 40 to 60.
+    """Known numbers for means over seeds, of every step from 40 to 60.
 
     Sharpness within 15 % of 4 at rate 0.5; at rate 0.1 no alignment, and 1.5 times as sharp in
     the end.

@@ -1,4 +1,4 @@
-"""The multiple-descent study at smoke scale: the ledger's numbers, planted events."""
+"""The multiple-descent study at smoke scale: known numbers, planted events."""
 
 import numpy as np
 import pytest
@@ -122,7 +122,7 @@ def test_planted_losses_fall_as_often_as_said(references, times):
 
 
 def test_uniform_draws_of_the_independent_program_descend_as_often():
-    # Histogram of the ledger for A and the caption's clusters: 21, 66 and 13 %.
+    # Known histogram for A and the caption's clusters: 21, 66 and 13 %.
     a, means = np.array([1, 2.25, 4.84]) / 3 + 0.0025, np.array([1, 1.5, 2.2])
     u = np.random.default_rng(1).uniform(0, 0.1, (300, 3, 3))
     losses = []

@@ -1,4 +1,4 @@
-"""Sixteen neurons: measuring functions on planted descents, and the ledger's numbers."""
+"""Sixteen neurons: measuring functions on planted descents, and known numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_ratios_are_read_where_the_claims_say():
 
 
 def test_the_population_itself_has_its_flattest_copy_and_edge():
-    """Check 19 of the ledger: 1.2023 and 2.496."""
+    """1.2023 and 2.496."""
     exact, other = (copy_sharpness(runs.SCAN, n) for n in (16, 12))
     both = np.array([exact, exact])
     assert claims.flattest_ratio(both).value == pytest.approx(1.2023, abs=0.005)
@@ -45,7 +45,6 @@ def test_the_population_itself_has_its_flattest_copy_and_edge():
 
 
 def test_sixteen_neurons_end_much_flatter_and_alike_only_past_the_edge(outcome):
-    """Check 19 of the ledger."""
     found = {claim.id.split("/")[1]: claim for claim in outcome.claims}
     flatter, alike = found["flatter"], found["equal-ratios"]
     assert flatter.measured.value < 0.85 < 1.0 < flatter.control.measured.value

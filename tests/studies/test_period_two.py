@@ -1,4 +1,4 @@
-"""Measuring functions of the period-two study on planted input, and the ledger's numbers."""
+"""Measuring functions of the period-two study on planted input, and known numbers."""
 
 from __future__ import annotations
 

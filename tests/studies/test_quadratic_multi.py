@@ -43,7 +43,7 @@ def test_the_seeds_that_are_shown_have_a_gap_and_the_critical_rates_of_the_figur
 
 
 def test_the_kernel_of_a_start_is_that_of_its_gradients():
-    """Check 13 of ledger 004: J J^T of the network, formed densely."""
+    """J J^T of the network, formed densely."""
     start = start_of(TASK, 30, 1)
     with precision("float64"):
         network = models.TwoLayerReLU(30).build(1, 1)
@@ -91,8 +91,8 @@ def test_inputs_of_one_sign_have_one_direction_and_no_nan():
 
 
 @pytest.mark.slow
-def test_the_regimes_at_the_width_of_the_figure_are_those_of_the_ledger():
-    """Check 13 of ledger 004, width 5000: each bound in each seed, the network's second apart."""
+def test_the_regimes_at_the_width_of_the_figure_are_the_known_ones():
+    """Width 5000: each bound in each seed, the network's second apart."""
     settings = runs.Settings(starts=2)
     assert (settings.width, settings.task.count) == (5000, 128)
     starts = seeds_with_a_gap(settings.task, settings.width, settings.starts)

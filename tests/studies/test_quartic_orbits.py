@@ -1,4 +1,4 @@
-"""Measuring functions of the quartic-orbits study on planted input, and the ledger's numbers."""
+"""Measuring functions of the quartic-orbits study on planted input, and known numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rank-vit: measuring functions on planted spectra, and the ledger's check 24 at smoke scale."""
+"""rank-vit: measuring functions on planted spectra, and known numbers at smoke scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failure to generalise at smoke scale: the ledger's numbers, and measures on planted input."""
+"""Failure to generalise at smoke scale: known numbers, and measures on planted input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminal slow-down at smoke scale: the ledger's numbers, and measures on planted input."""
+"""Terminal slow-down at smoke scale: known numbers, and measures on planted input."""
 
 from __future__ import annotations
 

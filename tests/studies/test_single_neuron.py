@@ -1,4 +1,4 @@
-"""The single neuron: measuring functions on planted input, and the ledger's rates."""
+"""The single neuron: measuring functions on planted input, and known rates."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_printed_eigenvalues_are_those_of_the_closed_hessian():
         assert witnesses.printed_spectrum(1.6, d) == pytest.approx(dense, abs=1e-12)
 
 
-def test_two_step_rates_are_the_ledgers():
-    """Check 14 of the ledger: 0.100 and 0.800 within 0.005."""
+def test_two_step_rates_are_the_known_ones():
+    """0.100 and 0.800 within 0.005."""
     trace = runs.population.function(runs.Settings(), 1.1)
     assert claims.two_step_factor(trace, "across", 18).value == pytest.approx(0.1, abs=0.005)
     assert claims.two_step_factor(trace, "imbalance", 60).value == pytest.approx(0.8, abs=0.005)

@@ -1,4 +1,4 @@
-"""Width and depth laws at smoke scale: the ledger's numbers, and measuring functions on plants."""
+"""Width and depth laws at smoke scale: known numbers, and measuring functions on plants."""
 
 from __future__ import annotations
 

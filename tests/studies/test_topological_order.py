@@ -1,4 +1,4 @@
-"""Topological order at smoke scale: the ledger's numbers, closed forms, planted order."""
+"""Topological order at smoke scale: known numbers, closed forms, planted order."""
 
 from __future__ import annotations
 

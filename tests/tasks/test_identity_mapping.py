@@ -1,4 +1,4 @@
-"""The identity mapping task against its formulas (ledger M1, M2, M13, M24)."""
+"""The identity mapping task against the formulas of yang2025."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import typer
 
 from dynascope.cli import options
 from dynascope.cli.talk import emit
+from dynascope.core.choices import FORMS
 from dynascope.core.errors import unknown
 
 
@@ -40,9 +41,9 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            metavar="|".join(options.FORMS),
+            metavar="|".join(FORMS),
             help="Tables, or one file that keeps the axes (runs only).",
-            autocompletion=lambda: list(options.FORMS),
+            autocompletion=lambda: list(FORMS),
         ),
     ] = "csv",
     figures: Annotated[

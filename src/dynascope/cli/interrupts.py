@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ from dynascope.cli.talk import Stopped
 from dynascope.runtime.process import CTRL_C
 
 if TYPE_CHECKING:
-    from dynascope.store import Store
+    from dynascope.store import Entry, Store
 
 
 @contextmanager
-def resumable(label: str, store: Store) -> Iterator[None]:
+def resumable(own: Callable[[Entry], bool], store: Store) -> Iterator[None]:
     """Turn Ctrl-C into the line; the engine has stored what was computed until then.
 
     The signal is noted, since jax may answer it with an error of another kind.
@@ -36,14 +36,14 @@ def resumable(label: str, store: Store) -> Iterator[None]:
         if not pressed and not isinstance(error, KeyboardInterrupt):
             raise
         command = shlex.join(["dynascope", *sys.argv[1:]])
-        raise Stopped(f"interrupted; {_kept(label, store)}; go on: {command}", CTRL_C) from None
+        raise Stopped(f"interrupted; {_kept(own, store)}; go on: {command}", CTRL_C) from None
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _kept(label: str, store: Store) -> str:
+def _kept(own: Callable[[Entry], bool], store: Store) -> str:
     """What the store holds of a study or sweep."""
-    entries = [e for e in store.runs(study=label) if e.kind != "study"]
+    entries = [e for e in store.runs() if e.kind != "study" and own(e)]
     finished = sum(e.outcome == "finished" for e in entries)
     parts = [e.label for e in entries if e.outcome != "finished"]
     noun = "finished record" if finished == 1 else "finished records"

@@ -72,11 +72,11 @@ def _one(name: str, as_json: bool) -> None:
 
 def _study(name: str, as_json: bool) -> None:
     """A study: what it is about, its settings at every scale, its claims."""
+    from dynascope.core.choices import SCALES
     from dynascope.core.plain import to_plain
     from dynascope.core.sources import cited
     from dynascope.report.settings import setting_rows
     from dynascope.studies import studies
-    from dynascope.studies.study import SCALES
 
     study = studies.get(name)
     scales = {scale: to_plain(study.at(scale)) for scale in SCALES}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from dynascope.core.errors import bad, unknown
+from dynascope.core.errors import BadInput, bad, unknown
 
-SCALES = ("smoke", "laptop", "paper")
-FORMS = ("csv", "netcdf", "parquet")
 PICTURES = ("png", "svg", "pdf")
 
 
@@ -68,6 +67,12 @@ def check_picture(out: Path | None) -> None:
         raise unknown("picture format", out.suffix[1:] or str(out), PICTURES)
     if out is not None and not out.absolute().parent.is_dir():
         raise bad("--out", str(out), "a file in a folder that exists")
+
+
+def refuse_with(option: str, given: Mapping[str, Any]) -> None:
+    """Raise if options are given that would do nothing beside another."""
+    if idle := [name for name, value in given.items() if value]:
+        raise BadInput(f"{option} has nothing to do for {', '.join(idle)}: leave one of them out")
 
 
 Study = Annotated[

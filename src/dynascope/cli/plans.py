@@ -18,13 +18,17 @@ def show_estimates(found: Sequence[Estimate], as_json: bool, about: dict[str, An
     """Print every run and computation with its size and cost, and the sum."""
     from dynascope.report.words import duration, size
 
-    seconds, recorded = sum(e.seconds for e in found), sum(e.bytes for e in found)
+    known = [e.seconds for e in found if e.seconds is not None]
+    seconds, recorded, unknown = sum(known), sum(e.bytes for e in found), len(found) - len(known)
     if as_json:
         emit({**about, "nodes": [asdict(e) for e in found], "seconds": seconds,
-              "bytes": recorded})  # fmt: skip
+              "unknown": unknown, "bytes": recorded})  # fmt: skip
         return
     table(COLUMNS, [_row(e) for e in found])
-    print(f"in total about {duration(seconds)} and {size(recorded)} before compression")
+    total = f"about {duration(seconds)}"
+    if unknown:
+        total = f"at least {duration(seconds)} ({unknown} nodes unknown)"
+    print(f"in total {total} and {size(recorded)} before compression")
     print("lanes: grid points x seeds; measured: how often the probes measure")
 
 
@@ -32,7 +36,7 @@ def _row(e: Estimate) -> tuple[str, ...]:
     from dynascope.report.words import duration, number, size
 
     stored = e.basis.startswith("stored")
-    cost = "nothing" if stored else duration(e.seconds) if e.seconds else "?"
+    cost = "nothing" if stored else "?" if e.seconds is None else duration(e.seconds)
     if not e.lanes:
         return e.label, e.kind, "", "", "", "", cost, e.basis
     length = f"{number(e.steps)} steps" if e.steps is not None else f"time {number(e.time or 0)}"

@@ -11,22 +11,19 @@ import typer
 
 from dynascope.cli import options
 from dynascope.cli.talk import emit, encoding, say, table
+from dynascope.core.choices import ORDERS, RECORD_KINDS
 from dynascope.core.errors import BadInput, bad, unknown
 from dynascope.core.printable import printable
-
-KINDS = ("study", "run", "computation")
-SORTS: dict[str, Any] = {
-    "age": lambda e: 0,  # as they come
-    "size": lambda e: e.size,
-    "took": lambda e: e.seconds,
-    "label": lambda e: e.label,
-}
 
 
 def runs(
     kind: Annotated[
         str | None,
-        typer.Option(metavar="|".join(KINDS), help="Only these.", autocompletion=lambda: [*KINDS]),
+        typer.Option(
+            metavar="|".join(RECORD_KINDS),
+            help="Only these.",
+            autocompletion=lambda: [*RECORD_KINDS],
+        ),
     ] = None,
     study: Annotated[
         str | None,
@@ -39,7 +36,7 @@ def runs(
     ] = None,
     sort: Annotated[
         str,
-        typer.Option(metavar="|".join(SORTS), help="By what.", autocompletion=lambda: [*SORTS]),
+        typer.Option(metavar="|".join(ORDERS), help="By what.", autocompletion=lambda: [*ORDERS]),
     ] = "age",
     limit: Annotated[
         int | None, typer.Option(metavar="N", help="Only the first N; all by default.")
@@ -55,10 +52,10 @@ def runs(
       dynascope runs --study swing-by --limit 10
       dynascope runs --kind run --search learning_rate --sort size
     """  # noqa: D301
-    if kind not in (None, *KINDS):
-        raise unknown("kind", str(kind), KINDS)
-    if sort not in SORTS:
-        raise unknown("order", sort, SORTS)
+    if kind not in (None, *RECORD_KINDS):
+        raise unknown("kind", str(kind), RECORD_KINDS)
+    if sort not in ORDERS:
+        raise unknown("order", sort, ORDERS)
     if limit is not None and limit < 1:
         raise bad("--limit", limit, "at least 1")
     from dynascope.report.words import duration, size
@@ -69,7 +66,7 @@ def runs(
     if search:
         wanted = search.lower()
         matching = [e for e in matching if wanted in f"{e.id} {e.label} {e.outcome}".lower()]
-    matching.sort(key=SORTS[sort], reverse=sort in ("size", "took"))  # stable: the newest first
+    matching.sort(key=ORDERS[sort])  # stable: the newest first
     found = matching[:limit]
     if as_json:
         emit({"home": str(store.home), "records": [asdict(e) for e in found]})

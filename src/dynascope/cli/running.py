@@ -13,6 +13,7 @@ from dynascope.cli import options
 from dynascope.cli.interrupts import resumable
 from dynascope.cli.plans import show_estimates
 from dynascope.cli.talk import Stopped, emit, encoding, plot_size, say, show, table, tell
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import BadInput
 from dynascope.core.values import changes
 
@@ -41,9 +42,9 @@ def run(
     scale: Annotated[
         str,
         typer.Option(
-            metavar="|".join(options.SCALES),
+            metavar="|".join(SCALES),
             help="How large: seconds, minutes to two hours, or the document's own setting.",
-            autocompletion=lambda: list(options.SCALES),
+            autocompletion=lambda: list(SCALES),
         ),
     ] = "laptop",
     seeds: Annotated[int | None, typer.Option(metavar="N", help="Short for --set seeds=N.")] = None,
@@ -73,6 +74,10 @@ def run(
     """  # noqa: D301
     if (name is None) == (source is None):
         raise BadInput("run needs the name of a study, or --source HANDLE for all of a document")
+    if dry_run:
+        options.refuse_with("--dry-run", {"--out": out, "--strict": strict, "--open": open_})
+    if source is not None:
+        options.refuse_with("--source", {"--open": open_})  # many reports
     job = _Job(scale, changes(set_, seeds=seeds), again)
     if dry_run:
         _forecast(job, name, source, as_json)
@@ -116,7 +121,7 @@ class _Job:
         if out:
             out.mkdir(parents=True, exist_ok=True)  # better now than after an hour
         store = Store()
-        with resumable(name, store):
+        with resumable(lambda entry: entry.study == name, store):
             outcome = run_study(
                 name, self.scale, changes=self.settings, store=store, again=self.again, tell=tell
             )

@@ -84,7 +84,7 @@ def sweep(
     """Run one experiment over a grid: a table, a plot, a report.
 
     What is not given is the swing-by setting of yang2025 Fig. 5. Paths begin with task., model.
-    or dynamics.; `dynascope list models` and the like show them.
+    or dynamics., of --set also with record.; `dynascope list models` and the like show them.
 
     \b
     Examples
@@ -92,9 +92,11 @@ def sweep(
       dynascope sweep --over "task.means[0]=0.5,1.0" --over model.width=2,3 --steps 2000
       dynascope sweep --dynamics Adam --set dynamics.learning_rate=0.01
     """  # noqa: D301
+    if dry_run:
+        options.refuse_with("--dry-run", {"--out": out})
     grid, settings = axes(over), changes(set_)
     from dynascope.core.plain import identify
-    from dynascope.runner import assemble, run_experiment
+    from dynascope.runner import assemble, recorded_run
     from dynascope.runner.estimate import estimate
     from dynascope.runner.split import split
     from dynascope.runner.summary import summarise
@@ -112,12 +114,13 @@ def sweep(
         open_parts([part for _, part in split(experiment)], None if again else store)
         show_estimates(estimate({label: experiment}, store, again), as_json, {})
         return
-    stored = None if again else answer(store, identify(experiment))
-    with resumable("sweep", store):
-        found = run_experiment(
+    identity = identify(experiment)
+    stored = None if again else answer(store, identity)
+    with resumable(lambda entry: identity.key in (entry.fingerprint, entry.part_of), store):
+        run = recorded_run(
             experiment, store=store, again=again, executor=cast(Any, executor), label=label
         )
-    record = str(stored or store.find(found.attrs["fingerprint"]))
+    found, record = run.dataset, str(run.record)
     points, path = summarise(found), _report(record, store, out)
     if as_json:
         emit({"record": record, "report": str(path), "seconds": found.attrs["seconds"],

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dynascope.cli import options
 from dynascope.cli.talk import emit, table
 from dynascope.core.errors import unknown
 
@@ -18,7 +19,7 @@ EXAMPLES = {
 
 def watch(
     what: Annotated[str, typer.Argument(metavar="examples|ID", help="Or the id of a record.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Say what a watched training run did, or list examples."""
     if what == "examples":

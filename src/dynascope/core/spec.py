@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import sys
 import typing
 from dataclasses import dataclass
 from functools import cache
@@ -53,12 +54,18 @@ class Spec:
 
 
 def _register(cls: type[Spec]) -> None:
-    """Let a class be found by its tag: the newest of a user's own, ours once for all."""
+    """Let a class be found by its tag; only the same class defined anew takes its place."""
     before = _CLASSES.get(cls.spec_tag, cls)
-    if (is_ours(cls) or is_ours(before)) and before.__module__ != cls.__module__:
-        where = f"{before.__module__} and in {cls.__module__}"
-        raise ValueError(f"{cls.spec_tag} is both in {where}")
+    if _place(before) != _place(cls):
+        where = f"{before.__module__}.{before.__qualname__} and {cls.__module__}.{cls.__qualname__}"
+        raise ValueError(f"{cls.spec_tag} is the tag of both {where}")
     _CLASSES[cls.spec_tag] = cls
+
+
+def _place(cls: type) -> tuple[str, str]:
+    """Where a class is defined: a cell run again, a reload and a script run as a module agree."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return file or cls.__module__, cls.__qualname__
 
 
 def _tag(cls: type) -> str:

@@ -1,4 +1,4 @@
-"""LASER: a matrix without its small singular values (thesis 002, section 4.3; Sharma et al. 2023).
+"""LASER: a matrix without its small singular values (chen2025 section 4.3; Sharma et al. 2023).
 
 With W = sum_i sigma_i u_i v_i^T, sigma falling, the truncation of rank k is the sum over i < k. A
 share rho keeps k = floor(rho min(inputs, outputs)).

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 
 from dynascope.core.randomness import key_for
+from dynascope.core.spec import is_ours
 from dynascope.dynamics.batches import Objective
 from dynascope.engine.experiment import Setup
 from dynascope.runtime.precision import cast, foreign
@@ -43,5 +44,4 @@ def one_batch(spec: Setup, samples: Any) -> Any:
 
 def promotion(task: Any) -> Any:
     """Strict for our own tasks, standard for anybody else's."""
-    ours = type(task).__module__.startswith("dynascope.")
-    return jax.numpy_dtype_promotion("strict") if ours else foreign()
+    return jax.numpy_dtype_promotion("strict") if is_ours(type(task)) else foreign()

@@ -50,16 +50,24 @@ class Attribution(NamedTuple):
         return sorted(rows, key=lambda row: -row["writes"])
 
 
-def attribute(model: LanguageModel, prompts: Encoded, *, progress: bool = True) -> Attribution:
+def attribute(
+    model: LanguageModel,
+    prompts: Encoded,
+    layers: Sequence[int] | None = None,
+    *,
+    progress: bool = True,
+) -> Attribution:
     """What every part of every block adds to the generic token's logit over the answer's.
 
     Args:
         model: The model.
         prompts: Each with an answer and a generic token.
+        layers: From 0, rising; all by default.
         progress: Whether to show how far it is.
 
     Returns:
-        Contributions, and the difference once the part is dropped and all later ones run anew.
+        Contributions of these layers, and the difference once the part is dropped and all
+        later ones run anew.
     """
     if (prompts.answer == NONE).any():
         raise bad("prompts", "prompts without an answer", "an answer for each")
@@ -69,16 +77,17 @@ def attribute(model: LanguageModel, prompts: Encoded, *, progress: bool = True) 
         parts = np.asarray(_parts(model.transformer, model.params, ids, at))
         share = _shares(model.transformer, model.params, jnp.asarray(parts), pair)
         shares, offset = (np.asarray(found) for found in share)
-    here, without = Resumed(model, prompts), np.zeros((2, model.layers, len(at)), np.float32)
-    with Progress("attribution", model.layers, enabled=progress) as bar:
-        for layer in range(model.layers):
+    asked = list(range(model.layers) if layers is None else layers)
+    here, without = Resumed(model, prompts), np.zeros((2, len(asked), len(at)), np.float32)
+    with Progress("attribution", len(asked), enabled=progress) as bar:
+        for k, layer in enumerate(asked):
+            while here.layer < layer:
+                here.advance()
             for i, part in enumerate(PARTS):
                 scores = here.dropped(part)
-                without[i, layer] = scores[:, 1] - scores[:, 0]
-            if layer < model.layers - 1:
-                here.advance()
-            bar.update(layer + 1, f"layer {layer}")
-    written = shares[1:].reshape(model.layers, 2, -1).swapaxes(0, 1)
+                without[i, k] = scores[:, 1] - scores[:, 0]
+            bar.update(k + 1, f"layer {layer}")
+    written = shares[1:].reshape(model.layers, 2, -1).swapaxes(0, 1)[:, asked]
     return Attribution(shares.sum(0) + offset, shares[0] + offset, written, without)
 
 

@@ -114,7 +114,7 @@ class Site:
         """The list of records."""
         return await self._page(
             request, "records", search=_text(request, "search"), kind=_text(request, "kind"),
-            study=_text(request, "study"), sort=_text(request, "sort") or "newest",
+            study=_text(request, "study"), sort=_text(request, "sort") or "age",
             first=_number(request, "first", 0, 10**9),
         )  # fmt: skip
 

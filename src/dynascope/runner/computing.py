@@ -92,6 +92,7 @@ def compute(
     store: Store,
     *,
     label: str,
+    study: str,
     again: bool,
     progress: bool,
     begin: Callable[[], None],
@@ -106,6 +107,7 @@ def compute(
         key: What its fingerprint covers.
         store: Where finished items are kept and answered from.
         label: What the listing shows.
+        study: The name of the study.
         again: Compute although it is stored.
         progress: Whether to show progress.
         begin: Called before it starts, if the store does not answer.
@@ -118,7 +120,7 @@ def compute(
     record = store.find(fingerprint(key))
     if record is None or again:
         begin()
-        sink = store.computation(key, fingerprint(key), label=label, again=again)
+        sink = store.computation(key, fingerprint(key), label=label, again=again, study=study)
         each = node.seconds(settings) / max(len(items), 1) if node.seconds else 0.0
         with Progress(label, len(items), progress) as bar:
             for number in range(len(sink.items), len(items)):

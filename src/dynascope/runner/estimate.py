@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from dynascope.core.leaves import skeleton
 from dynascope.core.plain import identify
@@ -31,14 +30,14 @@ class Estimate:
     """One experiment or computation and its cost."""
 
     label: str
-    kind: Literal["run", "computation"]
+    kind: str  # of the node: run or computation
     programs: int = 0  # compiled separately, since shapes differ
     lanes: int = 0  # grid points times seeds
     steps: int | None = None
     time: float | None = None  # of a flow
     rows: int = 0  # recorded measurements
     bytes: int = 0  # of everything recorded, before compression
-    seconds: float = 0.0
+    seconds: float | None = None  # None: not known
     basis: str = RULE  # where the seconds come from
 
 

@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dynascope.core.plain import fingerprint, identify
-from dynascope.core.run import Run
 from dynascope.core.spec import is_ours
 from dynascope.data import absence, there
 from dynascope.engine import Experiment, compiling_ahead
 from dynascope.runner.computing import computation_key, compute, node_items, own_items
 from dynascope.runner.split import split
-from dynascope.runner.sweep import missing, run_experiment
+from dynascope.runner.sweep import missing, recorded_run
 from dynascope.store import Store
 from dynascope.studies.code import function_code
 from dynascope.studies.nodes import (
@@ -161,7 +160,7 @@ class Evaluation:
         label = f"{self.study.name}: {node.name}"
         found, record = compute(
             node, self.settings, values, self.items(node), self.key(node), self.store,
-            label=label, again=self.again, progress=self.progress,
+            label=label, study=self.study.name, again=self.again, progress=self.progress,
             begin=lambda: self._say(node, node.name),
         )  # fmt: skip
         self.records.append(record)
@@ -177,11 +176,9 @@ class Evaluation:
         runs = {}
         for key, (label, experiment) in zip(found, self.named(node).items(), strict=True):
             self._say(node, label)
-            dataset = run_experiment(
+            runs[key] = recorded_run(
                 experiment, store=self.store, again=self.again, progress=self.progress,
-                label=f"{self.study.name}: {label}",
+                label=f"{self.study.name}: {label}", study=self.study.name,
             )  # fmt: skip
-            record = self.store.find(dataset.attrs["fingerprint"])
-            self.records += [record] if record else []
-            runs[key] = Run(dataset, experiment, record)
+            self.records += filter(None, [runs[key].record])
         return runs[""] if list(runs) == [""] else runs

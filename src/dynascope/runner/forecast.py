@@ -39,9 +39,7 @@ def forecast(study: Study, settings: Any, store: Store, again: bool = False) -> 
             if _ready(node, values):
                 found += estimate(values.named(node), store, again, compiled)
             else:
-                seconds = node.seconds(settings) if node.seconds else 0.0
-                basis = STATED if node.seconds else UNKNOWN
-                found.append(Estimate(node.name, "run", seconds=seconds, basis=basis))
+                found.append(_stated(node, settings))
     return found
 
 
@@ -82,10 +80,14 @@ def _computation(node: Computation, values: Evaluation, again: bool) -> Estimate
     if known:
         seconds = values.store.manifest(known)["seconds"]
         return Estimate(node.name, "computation", seconds=seconds, basis=f"record {known}")
+    return _stated(node, values.settings)
+
+
+def _stated(node: Computation | RunNode, settings: Any) -> Estimate:
+    """What the study says of a node, if it says anything."""
     if node.seconds is None:
-        return Estimate(node.name, "computation", seconds=0.0, basis=UNKNOWN)
-    seconds = node.seconds(values.settings)
-    return Estimate(node.name, "computation", seconds=seconds, basis=STATED)
+        return Estimate(node.name, node.kind, basis=UNKNOWN)
+    return Estimate(node.name, node.kind, seconds=node.seconds(settings), basis=STATED)
 
 
 def _unready(node: Computation, values: Evaluation) -> bool:

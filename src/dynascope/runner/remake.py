@@ -13,7 +13,7 @@ from dynascope.core import values
 from dynascope.core.errors import BadInput, DynascopeError, bad
 from dynascope.core.plain import CLASS_CODE, fingerprint, from_plain, to_plain
 from dynascope.core.records import StudyResult
-from dynascope.core.spec import Spec
+from dynascope.core.spec import Spec, is_ours
 from dynascope.engine import Experiment
 from dynascope.engine.record import Evenly
 from dynascope.runner.outcome import stored_result
@@ -21,6 +21,7 @@ from dynascope.runner.pieces import SWING_BY, assemble
 from dynascope.runner.request import configure
 from dynascope.store import Store
 
+WATCHED = "(a watched training loop: run that again)"
 CODE = """\
 import dynascope as ds
 from dynascope import {packages}
@@ -38,10 +39,9 @@ def remake(store: Store, name: str, manifest: dict[str, Any]) -> str:
     if manifest["kind"] == "study":
         return remake_study(stored_result(store, name))
     if manifest["kind"] == "computation":
-        study = manifest["label"].partition(":")[0]
-        return shlex.join(["dynascope", "run", study, "--again"])
-    if isinstance(manifest["spec"], dict) and "watched" in manifest["spec"]:
-        return "(a watched training loop: run that again)"
+        return shlex.join(["dynascope", "run", manifest["study"], "--again"])
+    if is_watched(manifest):
+        return WATCHED
     try:
         experiment = from_plain(manifest["spec"])
         if not isinstance(experiment, Experiment):
@@ -49,6 +49,11 @@ def remake(store: Store, name: str, manifest: dict[str, Any]) -> str:
         return sweep_command(experiment) or python_code(experiment)
     except Exception as error:  # settings of another version, or of nobody's: see `_untold`
         return _untold(error)
+
+
+def is_watched(manifest: dict[str, Any]) -> bool:
+    """Whether a record is of somebody's own loop."""
+    return isinstance(manifest["spec"], dict) and "watched" in manifest["spec"]
 
 
 def _untold(error: Exception) -> str:
@@ -192,7 +197,7 @@ def code(value: Any) -> str:
         package = "record" if package == "engine" else package
         return f"{package}.{type(value).__name__}({', '.join(told)})"
     if inspect.isfunction(value):  # such as an optimiser that a study makes
-        if not value.__module__.startswith("dynascope.") or "<" in value.__qualname__:
+        if not is_ours(value) or "<" in value.__qualname__:
             raise BadInput(f"{value.__qualname__} is code of your own; run that again")
         return f"{value.__module__.removeprefix('dynascope.')}.{value.__qualname__}"
     if isinstance(value, tuple):

@@ -40,39 +40,56 @@ class Store:
         self.records = self.home / "records"
 
     def sink(
-        self, spec: dict[str, Any], fingerprint: str, label: str = "", again: bool = False
+        self,
+        spec: dict[str, Any],
+        fingerprint: str,
+        label: str = "",
+        again: bool = False,
+        study: str = "",
+        part_of: str = "",
     ) -> RecordSink:
         """Open a run for writing; one writer at a time.
 
         Args:
             spec: The settings in their plain form.
             fingerprint: Of the settings, in hexadecimal digits.
-            label: What the listing shows; begins with the study's name if there is one.
+            label: What the listing shows.
             again: Start over even if an unfinished run could be resumed. (One that is
                 finished is never touched: `finish` compares with it.)
+            study: The name of the study that it belongs to, if there is one.
+            part_of: The fingerprint of the run that it is a piece of, if it is one.
 
         Returns:
             The sink, whose `resume` says where to go on.
         """
         _check_fingerprint(fingerprint)
-        return RecordSink(self.home, Manifest("run", fingerprint, label, spec, again=again))
+        start = Manifest(
+            "run", fingerprint, label, spec, again=again, study=study, part_of=part_of
+        )  # fmt: skip
+        return RecordSink(self.home, start)
 
     def computation(
-        self, spec: dict[str, Any], fingerprint: str, label: str = "", again: bool = False
+        self,
+        spec: dict[str, Any],
+        fingerprint: str,
+        label: str = "",
+        again: bool = False,
+        study: str = "",
     ) -> ComputationSink:
         """Open a computation for writing; one writer at a time.
 
         Args:
             spec: What it reads, in its plain form.
             fingerprint: Of what it reads, in hexadecimal digits.
-            label: What the listing shows; begins with the study's name.
+            label: What the listing shows.
             again: Start over even if an unfinished one could be resumed.
+            study: The name of the study that it belongs to.
 
         Returns:
             The sink, whose `items` are those already finished.
         """
         _check_fingerprint(fingerprint)
-        start = Manifest("computation", fingerprint, label, spec, again=again)
+        start = Manifest("computation", fingerprint, label, spec, again=again, study=study)
         return ComputationSink(self.home, start)
 
     def items(self, id_or_prefix: str) -> list[bytes]:
@@ -116,7 +133,7 @@ class Store:
 
         Args:
             kind: Only "run", "computation" or "study"; damaged records have no kind.
-            study: Only what belongs to this study, as the label says.
+            study: Only what belongs to this study.
 
         Returns:
             One entry per record.

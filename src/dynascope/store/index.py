@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,11 +34,8 @@ class Entry:
     seconds: float
     size: int  # bytes
     damaged: str | None = None
-
-    @property
-    def study(self) -> str:
-        """The study it belongs to: the first word of the label."""
-        return re.split(r"[ :/]", self.label, maxsplit=1)[0]
+    study: str = ""  # the name of the study it belongs to
+    part_of: str = ""  # the fingerprint of the run that it is a piece of
 
 
 def names(records: Path) -> list[str]:
@@ -87,14 +83,14 @@ def _remembered(folder: str, row: Row) -> Entry | None:
         except (OSError, ValueError):
             return None
         total += int(size)
-    return Entry(row.name, *row[2:7], row.seconds, total)
+    return Entry(row.name, *row[2:7], row.seconds, total, None, row.study, row.part_of)
 
 
 def _row(sign: str, e: Entry, manifest: Manifest) -> Row:
     """What to remember of a record that was just read."""
     files = "/".join(f"{f.name}:{f.bytes}" for f in manifest.files)
     known = (e.kind, e.label, e.fingerprint, e.outcome, e.created, float(e.seconds))
-    return Row(e.id, sign, *known, files)
+    return Row(e.id, sign, *known, files, e.study, e.part_of)
 
 
 def _read(folder: Path) -> tuple[Entry, Manifest | None]:
@@ -111,7 +107,7 @@ def _read(folder: Path) -> tuple[Entry, Manifest | None]:
         return Entry(folder.name, "", "", "", "", "", 0.0, 0, str(error)), None
     m, size = manifest, sum(file.bytes for file in manifest.files)
     known = (folder.name, m.kind, m.label, m.fingerprint, m.outcome, m.created, m.seconds, size)
-    return Entry(*known, damaged=wrong), manifest
+    return Entry(*known, wrong, m.study, m.part_of or ""), manifest
 
 
 def _wrong(folder: Path, manifest: Manifest) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import reprlib
 import shutil
 from dataclasses import asdict, dataclass, field, fields
@@ -17,6 +18,7 @@ from dynascope.store.files import File, damaged, read_plain_file, settle, storin
 from dynascope.store.foreign import is_file_name, is_fingerprint, is_moment, parse
 
 FORMAT = 1
+LATER = {"study", "part_of"}  # fields that records of before have not
 NAME = "manifest.json"
 
 Kind = Literal["run", "computation", "study"]
@@ -47,6 +49,8 @@ class Manifest:
     attrs: dict[str, Any] = field(default_factory=dict)
     sessions: tuple[dict[str, Any], ...] = ()  # who wrote from which row on
     compared: dict[str, Any] | None = None  # against an earlier record of other versions
+    study: str = ""  # the name of the study it belongs to
+    part_of: str | None = ""  # the fingerprint of the whole; None: of before it was written down
 
     @property
     def rows(self) -> int:
@@ -121,14 +125,15 @@ def read_plain(folder: Path) -> dict[str, Any]:
         _check(plain)
     except WrongType as error:
         raise damaged(folder, str(error)) from None
-    return plain
+    label_study = re.split(r"[ :/]", plain["label"], maxsplit=1)[0]
+    return {**plain, "study": plain.get("study", label_study), "part_of": plain.get("part_of")}
 
 
 def _check(plain: dict[str, Any]) -> None:
     """Raise `WrongType` for a manifest that no writer of ours has written."""
     known = {f.name for f in fields(Manifest)}
     check_fields({k: v for k, v in plain.items() if k in known}, Manifest, "manifest")
-    if lacks := sorted(known - set(plain)):
+    if lacks := sorted(known - set(plain) - LATER):
         raise WrongType(f"{NAME} lacks {lacks[0]!r}")
     named = [*plain["parts"], *filter(None, [plain["checkpoint"]])]
     for what, value, fits in (

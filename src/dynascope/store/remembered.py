@@ -19,7 +19,8 @@ from typing import NamedTuple
 NAME = "index.sqlite"
 _TABLE = (
     "CREATE TABLE records (name TEXT PRIMARY KEY, sign TEXT, kind TEXT, label TEXT, "
-    "fingerprint TEXT, outcome TEXT, created TEXT, seconds REAL, files TEXT)"
+    "fingerprint TEXT, outcome TEXT, created TEXT, seconds REAL, files TEXT, "
+    "study TEXT, part_of TEXT)"
 )
 _WAIT = 1.0  # seconds for another process that is writing; then this one does without
 
@@ -36,6 +37,8 @@ class Row(NamedTuple):
     created: str
     seconds: float
     files: str  # name:bytes/name:bytes/..., as file names have neither sign
+    study: str
+    part_of: str
 
 
 def sign_of(manifest: str) -> str | None:
@@ -102,5 +105,5 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _is_ours(row: Row) -> bool:
-    texts = (*row[:7], row.files)
+    texts = (*row[:7], row.files, row.study, row.part_of)
     return all(isinstance(text, str) for text in texts) and isinstance(row.seconds, float)

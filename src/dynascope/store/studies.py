@@ -30,6 +30,7 @@ def put_study(home: Path, result: StudyResult) -> str:
         kind="study",
         fingerprint=result.fingerprint,
         label=f"{result.study} {result.scale}",
+        study=result.study,
         spec=result.settings,
         outcome="finished",
         seconds=result.seconds,

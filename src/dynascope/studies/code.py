@@ -17,6 +17,7 @@ from types import ModuleType
 
 from dynascope.core.code import code_of
 from dynascope.core.source_text import ROOT, text_digest
+from dynascope.core.spec import is_ours
 from dynascope.studies.imports import rests_on
 from dynascope.studies.study import Study
 
@@ -28,7 +29,7 @@ BEHIND = ("docs_site", "cli", "page", "watching", "runner", "store", "explorers"
 
 def function_code(function: Callable) -> str:
     """A digest of the code behind a computation."""
-    if _ours(function.__module__):
+    if is_ours(function):
         return text_digest(computation_files(function))
     found = code_of(function)
     return uuid.uuid4().hex if found.unknown else found.digest
@@ -46,7 +47,7 @@ def study_code(study: Study) -> str:
     detector, an interval or a theory that has been edited is another measurement.
     """
     library = text_digest(library_files())
-    if _ours(study.settings.__module__):
+    if is_ours(study.settings):
         return text_digest(study_files(study)) + library
     found = code_of((study.claims, study.charts, study.title, study.sources))
     return uuid.uuid4().hex if found.unknown else found.digest + library
@@ -64,10 +65,6 @@ def library_files() -> tuple[Path, ...]:
     packages = [p for p in sorted(ROOT.iterdir()) if p.is_dir() and p.name not in BEHIND]
     found = [f for p in packages if p.name != "studies" for f in sorted(p.rglob("*.py"))]
     return (*found, *sorted((ROOT / "studies").glob("*.py")))
-
-
-def _ours(module: str) -> bool:
-    return module.startswith("dynascope.")
 
 
 def _folder(module: ModuleType) -> Path:

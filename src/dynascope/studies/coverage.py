@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from dynascope.core.choices import SCALES
 from dynascope.core.items import items, numbers
 from dynascope.core.sources import documents
 from dynascope.studies import bibliography, studies
 from dynascope.studies.nodes import Function, Node, Together
-from dynascope.studies.study import SCALES, ClaimSpec, Study
+from dynascope.studies.study import ClaimSpec, Study
 
 HEAD = """\
 # Numbered items of the documents

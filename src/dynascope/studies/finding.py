@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.core.registry import Registry
 from dynascope.core.sources import Document, documents
+from dynascope.core.spec import is_ours
 
 if TYPE_CHECKING:
     from dynascope.studies.study import Study
@@ -29,7 +30,7 @@ class Studies(Registry["Study"]):
         self, name: str, thing: Study, replaces: Callable[[Study], bool] = lambda other: False
     ) -> Study:
         """Add a study; a name of ours is taken, whether or not ours has been imported."""
-        if not is_ours(thing):
+        if not is_ours(thing.settings):
             import_study(name)
         return super().add(name, thing, replaces)
 
@@ -49,8 +50,7 @@ class Studies(Registry["Study"]):
 
     def __iter__(self) -> Iterator[Study]:
         import_all()
-        key = lambda s: (not is_ours(s), s.settings.__module__ if is_ours(s) else "")  # noqa: E731
-        return iter(sorted(self._things.values(), key=key))
+        return iter(sorted(self._things.values(), key=_place))
 
     def __contains__(self, name: object) -> bool:
         return name in self.names()
@@ -59,9 +59,9 @@ class Studies(Registry["Study"]):
         return len(self.names())
 
 
-def is_ours(study: Study) -> bool:
-    """Whether a study is part of dynascope."""
-    return study.settings.__module__.startswith(f"{PACKAGE}.")
+def _place(study: Study) -> tuple[bool, str]:
+    """Ours in the order of their modules, then the others."""
+    return (False, study.settings.__module__) if is_ours(study.settings) else (True, "")
 
 
 def study_folders() -> list[Path]:

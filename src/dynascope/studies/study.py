@@ -26,15 +26,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import bad, unknown
 from dynascope.core.paths import set_path
 from dynascope.core.sources import Source
-from dynascope.core.spec import Spec
+from dynascope.core.spec import Spec, is_ours
 from dynascope.studies.comparisons import Bound
-from dynascope.studies.finding import Studies, is_ours
+from dynascope.studies.finding import Studies
 from dynascope.studies.nodes import Case, Computation, Function, Node, RunNode, as_case, reach
 
-SCALES = ("smoke", "laptop", "paper")
 studies = Studies("study")
 
 
@@ -124,13 +124,13 @@ class Study:
 
     def _replaces(self, other: Study) -> bool:
         """Whether this is another's study declared anew: a notebook's cell, a reloaded module."""
-        return not is_ours(self) and self.settings.__module__ == other.settings.__module__
+        return not is_ours(self.settings) and self.settings.__module__ == other.settings.__module__
 
     @property
     def phenomenon(self) -> str:
         """The folder of studies that it belongs to; for others' studies their package."""
         parts = self.settings.__module__.split(".")
-        return (parts[2] if is_ours(self) else parts[0]).replace("_", "-")
+        return (parts[2] if is_ours(self.settings) else parts[0]).replace("_", "-")
 
     def at(self, scale: str) -> Any:
         """The settings of a scale: "smoke", "laptop" or "paper"."""

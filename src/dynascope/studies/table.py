@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from dynascope.core.sources import cited
+from dynascope.core.spec import is_ours
 from dynascope.studies import studies
 
 HEAD = """\
@@ -17,7 +18,7 @@ settings and claims of a study, `dynascope run NAME` runs it.
 
 def page() -> str:
     """The studies of this package by phenomenon: title, sources, number of claims."""
-    ours = [s for s in studies if s.settings.__module__.startswith("dynascope.")]
+    ours = [s for s in studies if is_ours(s.settings)]
     ours.sort(key=lambda s: (s.phenomenon, s.name))
     parts = [HEAD]
     for phenomenon, group in itertools.groupby(ours, lambda s: s.phenomenon):

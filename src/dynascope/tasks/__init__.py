@@ -23,7 +23,6 @@ from dynascope.tasks.recall import (
     SyntheticIOI,
     TemplateEnglish,
     recall_of_program,
-    recall_of_text,
 )
 from dynascope.tasks.samples import ArraySamples, Samples
 from dynascope.tasks.sphere import Sphere
@@ -68,5 +67,4 @@ __all__ = [
     "WalkCounting",
     "cross_entropy",
     "recall_of_program",
-    "recall_of_text",
 ]

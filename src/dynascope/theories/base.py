@@ -9,7 +9,8 @@ or derive from `Theory` and write `predict`. The docstring states the assumption
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ import xarray as xr
 from dynascope.core.attributes import as_values
 from dynascope.core.errors import BadInput, bad
 from dynascope.core.paths import set_path
-from dynascope.core.plain import from_plain, to_plain
+from dynascope.core.plain import from_plain
 from dynascope.core.quantities import quantities
 from dynascope.core.randomness import key_for
 from dynascope.core.run import Run
@@ -130,7 +131,7 @@ class _Grid:
     def over(run: Run) -> _Grid:
         """What a run measured, read from its experiment."""
         axes = {path: list(run[path].values) for path, _ in run.experiment.over}
-        wanted = [w for p in run.experiment.probes if (w := _wanted(to_plain(p)))]
+        wanted = [w for p in run.experiment.probes if (w := _wanted(p))]
         dims = tuple(map(str, run["time"].dims))
         seeds, steps = run["seed"].values, run["step"].values
         return _Grid(axes, seeds, dims, run["time"].values, steps, wanted)
@@ -143,7 +144,8 @@ class _Grid:
             spec = as_values(like.attrs)["spec"]
             axes = {path: list(like[path].values) for path, _ in spec["over"]}
             time = like["time"]
-            wanted = [w for p in spec["probes"] if (w := _wanted(p))]
+            probes = [probe for plain in spec["probes"] for probe in _rebuilt(plain)]
+            wanted = [w for p in probes if (w := _wanted(p))]
             return _Grid(
                 axes,
                 like["seed"].values,
@@ -188,21 +190,20 @@ class _Grid:
 
 
 _KNOWN = ("loss", "test_loss", "output_at", "input_jacobian")
-_PROBES = {
-    "probes.Loss": "loss",
-    "probes.TestLoss": "test_loss",
-    "probes.OutputAt": "output_at",
-    "probes.InputJacobian": "input_jacobian",
-}
 
 
-def _wanted(probe: dict[str, Any]) -> tuple[str, str, tuple | None] | None:
+def _wanted(probe: Any) -> tuple[str, str, tuple | None] | None:
     """What a run's probe asks of a linear theory; None if it says nothing about it."""
-    quantity = _PROBES.get(probe["spec"])
-    if quantity is None:
+    quantity = probe.quantity.name if probe.quantity else None
+    if quantity not in _KNOWN:
         return None
-    point = probe.get("point")
-    return quantity, probe["name"] or quantity, point if point is None else from_plain(point)
+    return quantity, probe.stored_as, getattr(probe, "point", None)
+
+
+def _rebuilt(plain: dict[str, Any]) -> Iterator[Any]:
+    """The probe of a plain form; none where its class is not there."""
+    with contextlib.suppress(BadInput):
+        yield from_plain(plain)
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from dynascope.core.attributes import as_values
 from dynascope.core.records import StudyResult
 from dynascope.runner.outcome import Outcome
 from dynascope.runner.pictures import unclaimed
+from dynascope.runner.remake import WATCHED, is_watched
 from dynascope.runner.reporting import read_outcome
 from dynascope.store import Store, files, index
 from dynascope.watching.diagnosis import diagnose
@@ -28,12 +29,7 @@ def read_any(record: str, store: Store) -> tuple[Outcome, str]:
     content: Any = store.load(name)
     with files.trusting_nothing(store.records / name, "what it holds"):
         result = watched_result(content, name, manifest)
-    return Outcome(result, name, True, store), "(a watched training loop: run that again)"
-
-
-def is_watched(manifest: dict[str, Any]) -> bool:
-    """Whether a record is of somebody's own loop."""
-    return isinstance(manifest["spec"], dict) and "watched" in manifest["spec"]
+    return Outcome(result, name, True, store), WATCHED
 
 
 def watched_result(record: xr.Dataset, name: str, manifest: dict[str, Any]) -> StudyResult:

@@ -1,4 +1,4 @@
-"""Tree counting: exact counts of the ledger, and measuring functions on planted input."""
+"""Tree counting: known exact counts, and measuring functions on planted input."""
 
 from __future__ import annotations
 

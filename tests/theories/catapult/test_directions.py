@@ -1,4 +1,4 @@
-"""Checks 4, 5 and 14 of ledger zhu2024: one-dimensional data, direction by direction."""
+"""zhu2024: one-dimensional data, direction by direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks 6 and 7 of ledger zhu2024: general quadratic models, corrected and as printed."""
+"""zhu2024: general quadratic models, corrected and as printed."""
 
 from __future__ import annotations
 

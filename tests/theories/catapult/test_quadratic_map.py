@@ -1,4 +1,4 @@
-"""Checks 2, 3 and 8 to 12 of ledger zhu2024: the map of one example, its thresholds and peaks."""
+"""zhu2024: the map of one example, its thresholds and peaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference systems S1 to S3 of the ledger, with losses for `incremental_stages`."""
+"""The reference systems S1 to S3, with losses for `incremental_stages`."""
 
 from typing import NamedTuple
 

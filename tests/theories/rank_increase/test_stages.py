@@ -1,4 +1,4 @@
-"""Algorithm 1 against closed forms and the reference values S1 to S3 of the ledger."""
+"""Algorithm 1 against closed forms and known values of the systems S1 to S3."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Odds of a swing-by from the law of starts: the ledger's shares, and descent as the witness."""
+"""Odds of a swing-by from the law of starts: known shares, and descent as the witness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TASK = IdentityMapping((1.0, 2.0), (0.05, 0.05))
 
 
 def test_depth_has_the_share_that_was_measured_elsewhere():
-    """Ledger, depth law: .04-.07 at depth 1 and .47-.49 at depth 4, 300 seeds."""
+    """Depth law: .04-.07 at depth 1 and .47-.49 at depth 4, 300 seeds."""
     assert abs(swing_by_share(TASK, MLP(1, 2, "linear", bias=False), 0.01) - 0.055) < 0.03
     assert abs(swing_by_share(TASK, MLP(4, 2, "linear", bias=False), 0.01) - 0.48) < 0.05
 

@@ -26,7 +26,7 @@ from .systems import (
     solve_plane,
 )
 
-# value and paper time of the extrema, as in the ledger of the sources
+# value and paper time of the extrema, known numbers
 TRIPLE = [(0.392, 2.45), (0.6815, 4.13), (0.0657, 7.26), (0.2308, 12.32)]
 QUADRUPLE = [
     (0.9966, 1.76),

@@ -63,7 +63,7 @@ def test_the_critical_correlation_of_ordinary_starts_is_that_of_the_ledger(size)
     assert abs(critical_correlation((1.0, 2.0), SCALES, size) - 0.53) < 0.06
 
 
-@pytest.mark.parametrize(  # table of rises in the ledger, section 4, at size 0.01
+@pytest.mark.parametrize(  # known rises at size 0.01
     ("strong", "low", "high"),
     [(1.25, 0.9, 0.99), (1.5, 0.5, 0.9), (2.0, 0.5, 0.9), (3.0, 0.0, 0.5), (6.0, 0.0, 0.5)],
 )

@@ -17,7 +17,7 @@ STOP = ("\nQuestion:", "\n\n")
 
 def ask(
     model: LanguageModel, questions: Sequence[Question], examples: Sequence[Question],
-    tokens: int = 128,
+    tokens: int = 128, *, progress: bool = True,
 ) -> np.ndarray:  # fmt: skip
     """Which questions a model answers rightly, (question,).
 
@@ -26,9 +26,10 @@ def ask(
         questions: What is asked.
         examples: Worked examples that stand before every question.
         tokens: Longest answer.
+        progress: Whether to show how far it is.
     """
     found = []
-    with Progress("questions", len(questions)) as bar:
+    with Progress("questions", len(questions), enabled=progress) as bar:
         for i, question in enumerate(questions):
             text = prompt_of(examples, question.question)
             found.append(right(generate(model, text, tokens, STOP), question.answer))

@@ -1,4 +1,4 @@
-"""The prompt sets of thesis 002: who gave what to whom, facts of Table C.3, prepositions.
+"""The prompt sets of chen2025: who gave what to whom, facts of Table C.3, prepositions.
 
 Facts and prepositions are those of the document (C.7.1, Table C.3). Its list of names and its
 template are not given: these are our own, with "a" for "the", which therefore is not in the

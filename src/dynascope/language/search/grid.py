@@ -47,6 +47,16 @@ class Grid(NamedTuple):
         return KINDS[kind](self.layers[layer], self.matrices[matrix], keep=self.keeps[keep])
 
 
+def joined(grids: Sequence[Grid]) -> Grid:
+    """One grid of those of single layers, in the order of the layers."""
+    return grids[0]._replace(
+        layers=tuple(layer for g in grids for layer in g.layers),
+        energy=np.concatenate([g.energy for g in grids]),
+        kept=np.concatenate([g.kept for g in grids], axis=1),
+        dropped=np.concatenate([g.dropped for g in grids]),
+    )
+
+
 def _log_ratio(scores: np.ndarray) -> np.ndarray:
     return scores[..., 0] - scores[..., 1]
 

@@ -82,6 +82,11 @@ def search(
     if len(prompts.texts) < 4 or (prompts.answer == NONE).any():
         raise bad("prompts", len(prompts.texts), "at least four, each with an answer")
     grid = measure_grid(model, prompts, layers, matrices, keeps, progress=progress)
+    return choose(model, prompts, grid, seed=seed)
+
+
+def choose(model: LanguageModel, prompts: Encoded, grid: Grid, *, seed: int = 0) -> Found:
+    """The choice among truncations that have been measured; see `search`."""
     order = np.random.default_rng(seed).permutation(len(prompts.texts))
     chosen_on, held_out = np.sort(order[::2]), np.sort(order[1::2])
 

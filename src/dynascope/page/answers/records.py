@@ -6,6 +6,7 @@ import json
 import tempfile
 import zipfile
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import numpy as np
 import xarray as xr
 
 from dynascope.core.charts import Chart, Line, Panel, Points
+from dynascope.core.choices import FORMS, ORDERS, RECORD_KINDS
 from dynascope.core.errors import bad, unknown
-from dynascope.core.records import StudyResult
+from dynascope.core.records import Claim, StudyResult
 from dynascope.page.answers.pages import body
 from dynascope.page.drawing import drawn
 from dynascope.page.record_charts import variable_chart, variables
@@ -26,16 +28,12 @@ from dynascope.report.html.parts import escaped, rows, scrolling
 from dynascope.report.library import CARTESIAN
 from dynascope.report.settings import setting_rows
 from dynascope.report.words import duration, measured_words, size
+from dynascope.runner.comparing import compare as compare_records
 from dynascope.runner.remake import remake
 from dynascope.runner.reporting import forget as forget_record
 from dynascope.store import Store, index
 from dynascope.store.index import Entry
 
-KINDS, FORMS = ("study", "run", "computation"), ("csv", "netcdf", "parquet")
-SORTS: dict[str, Any] = {
-    "newest": lambda e: 0, "label": lambda e: e.label, "size": lambda e: -e.size,
-    "time": lambda e: -e.seconds,
-}  # fmt: skip
 AT_ONCE = 100
 PLACES = 2000  # of the step slider, about
 KEPT = 4  # datasets that stay in memory
@@ -60,10 +58,10 @@ def _load(name: str) -> tuple[Entry, Any]:
 
 def listing(search: str, kind: str, study: str, sort: str, first: int) -> dict[str, Any]:
     """The list of records: what matches, sorted, a page of it."""
-    if kind and kind not in KINDS:
-        raise unknown("kind", kind, KINDS)
-    if sort not in SORTS:
-        raise unknown("order", sort, SORTS)
+    if kind and kind not in RECORD_KINDS:
+        raise unknown("kind", kind, RECORD_KINDS)
+    if sort not in ORDERS:
+        raise unknown("order", sort, ORDERS)
     everything = Store().runs()
     found = [
         e
@@ -72,7 +70,7 @@ def listing(search: str, kind: str, study: str, sort: str, first: int) -> dict[s
         and (not study or e.study == study)
         and search.lower() in f"{e.id} {e.label} {e.outcome}".lower()
     ]
-    found.sort(key=SORTS[sort])
+    found.sort(key=ORDERS[sort])
     shown = found[first : first + AT_ONCE]
     lines = "\n".join(map(_line, shown))
     table = scrolling(
@@ -91,9 +89,9 @@ def listing(search: str, kind: str, study: str, sort: str, first: int) -> dict[s
     html = f"""<h1>Records</h1>
 <form class="controls" action="/records" method="get">
 <label>search <input type="search" name="search" value="{escaped(search)}"></label>
-{_select("kind", ("", *KINDS), kind)}
+{_select("kind", ("", *RECORD_KINDS), kind)}
 {_select("study", ("", *sorted({e.study for e in everything if e.study})), study)}
-{_select("sort", tuple(SORTS), sort)} <button type="submit">Show</button></form>
+{_select("sort", tuple(ORDERS), sort)} <button type="submit">Show</button></form>
 <p>{len(found):,} of {len(everything):,} records, {size(sum(e.size for e in found))}.</p>
 <form action="/compare" method="get">{table if found else empty}
 <p class="controls"><button type="submit"{"" if found else " hidden"}>Compare two</button>
@@ -193,24 +191,17 @@ def chart(name: str, variable: str, step: int, width: int, narrow: bool) -> dict
 
 
 def compare(names: list[str]) -> dict[str, Any]:
-    """Two records side by side: settings and verdicts that differ, curves in one chart."""
-    if len(names) != 2:
-        raise bad("records", f"{len(names)} of them", "two: mark two records of one kind")
-    pairs = [_load(name) for name in names]
-    kinds = [entry.kind for entry, _ in pairs]
-    if kinds[0] != kinds[1] or "computation" in kinds:
-        raise bad("records", " and ".join(kinds), "two studies or two runs")
-    specs = [dict(setting_rows(Store().manifest(entry.id)["spec"])) for entry, _ in pairs]
-    differ = [(path, *(spec.get(path, "-") for spec in specs))
-              for path in dict.fromkeys([*specs[0], *specs[1]])
-              if specs[0].get(path) != specs[1].get(path)]  # fmt: skip
-    heads = [f"{entry.id} ({entry.label})" for entry, _ in pairs]
-    contents = [content for _, content in pairs]
-    if isinstance(contents[0], StudyResult):
-        found, charts = _verdicts(contents, heads), _study_charts(contents)
+    """Two records side by side: what differs, and curves in one chart."""
+    two = compare_records(names, Store(), lambda name: _load(name)[1])
+    lines: Mapping[str, tuple[str | None, ...]]
+    if isinstance(two.contents[0], StudyResult):
+        lines = {name: tuple(map(_verdict, pair)) for name, pair in two.claims.items()}
+        charts, what = _study_charts(*two.contents), "Verdicts and numbers"
     else:
-        found, charts = "", _run_charts(contents)
-    settings = _beside("Settings that differ", heads, differ, "The settings are the same.")
+        lines, charts, what = two.values, _run_charts(*two.contents), "Final values"
+    found = _beside(f"{what} that differ", two.heads, lines, "What was found is the same.")
+    settings = _beside("Settings that differ", two.heads, two.settings,
+                       "The settings are the same.")  # fmt: skip
     both = [{**drawn(c, False), "narrow": plotly_charts.narrow(c)} for c in charts]
     figures = "\n".join(_figure(i, one) for i, one in enumerate(both))
     data = json.dumps(both, allow_nan=False).replace("<", "\\u003c")
@@ -228,15 +219,17 @@ aria-label="{escaped(chart["title"])}" style="--wide: {heights[0]}px; --narrow: 
 <div id="both-{number}"></div></div><figcaption>{escaped(chart["caption"])}</figcaption></figure>"""
 
 
-def _beside(title: str, heads: list[str], lines: list[tuple], none: str) -> str:
+def _beside(
+    title: str, heads: tuple[str, ...], lines: Mapping[str, tuple[str | None, ...]], none: str
+) -> str:
     if not lines:
         return f"<section><h2>{title}</h2><p>{none}</p></section>"
     head = "".join(f"<th>{escaped(h)}</th>" for h in ("", *heads))
     inner = "\n".join(
         f"<tr><td><code>{escaped(n)}</code></td>" + "".join(
-            f'<td data-head="{escaped(h)}">{c if isinstance(c, _Html) else escaped(c)}</td>'
+            f'<td data-head="{escaped(h)}">{c if isinstance(c, _Html) else escaped(c or "-")}</td>'
             for h, c in zip(heads, cells, strict=True)) + "</tr>"
-        for n, *cells in lines
+        for n, cells in lines.items()
     )  # fmt: skip
     table = f"<table class='beside'><thead><tr>{head}</tr></thead><tbody>{inner}</tbody></table>"
     return f"<section><h2>{title}</h2>{scrolling(table, title)}</section>"
@@ -246,27 +239,20 @@ class _Html(str):
     """Text that is HTML already."""
 
 
-def _verdicts(results: list[StudyResult], heads: list[str]) -> str:
-    claims = [{c.id: c for c in r.claims} for r in results]
-    lines = []
-    for name in dict.fromkeys([*claims[0], *claims[1]]):
-        both = [c.get(name) for c in claims]
-        words = [c.verdict if c else "" for c in both]
-        if words[0] != words[1]:
-            cells = [_Html(f"{badge(c.verdict)} {escaped(measured_words(c.measured))}")
-                     if c else "-" for c in both]  # fmt: skip
-            lines.append((name, *cells))
-    return _beside("Verdicts that differ", heads, lines, "Every claim has the same verdict.")
+def _verdict(claim: Claim | None) -> str | None:
+    if claim is None:
+        return None
+    return _Html(f"{badge(claim.verdict)} {escaped(measured_words(claim.measured))}")
 
 
-def _study_charts(results: list[StudyResult]) -> list[Chart]:
+def _study_charts(one: StudyResult, other: StudyResult) -> list[Chart]:
     """Charts of one name in one: the first as it is, curves of the second in grey."""
-    second = {c.name: c for c in results[1].charts}
+    second = {c.name: c for c in other.charts}
     found = []
-    for chart in results[0].charts:
-        other = second.get(chart.name)
-        if other and len(other.panels) == len(chart.panels) and _flat(chart):
-            panels = tuple(map(_over, chart.panels, other.panels))
+    for chart in one.charts:
+        same = second.get(chart.name)
+        if same and len(same.panels) == len(chart.panels) and _flat(chart):
+            panels = tuple(map(_over, chart.panels, same.panels))
             found.append(replace(chart, panels=panels, caption="Grey: the second record."))
     return found
 
@@ -284,7 +270,7 @@ def _over(panel: Panel, other: Panel) -> Panel:
     return replace(panel, marks=(*panel.marks, *extra))
 
 
-def _run_charts(runs: list[xr.Dataset]) -> list[Chart]:
+def _run_charts(*runs: xr.Dataset) -> list[Chart]:
     names = [{v.name for v in variables(r) if v.kind == "curve"} for r in runs]
     found = []
     for name in sorted(names[0] & names[1]):

@@ -6,6 +6,7 @@ from typing import Any
 
 import xarray as xr
 
+from dynascope.core.choices import SCALES
 from dynascope.core.errors import StoreError, unknown
 from dynascope.core.values import value
 from dynascope.page.drawing import drawn
@@ -14,7 +15,6 @@ from dynascope.page.record_charts import variable_chart, variables
 from dynascope.runner import configure
 from dynascope.store import Store
 from dynascope.studies import studies
-from dynascope.studies.study import SCALES
 
 GROWING = 2  # charts of an unfinished run
 

@@ -9,7 +9,6 @@ from dynascope.core.run import Run
 from dynascope.studies.diffusion.concept_paths import (
     CORNERS,
     Paths,
-    bends,
     errors,
     log_ratios,
     speeds,
@@ -81,8 +80,3 @@ def order_points(found: dict[float, Paths]) -> tuple[np.ndarray, np.ndarray, np.
     mean = np.array([r.mean() if r.size else np.nan for r in known])
     error = np.array([r.std(ddof=1) / r.size**0.5 if r.size > 1 else np.nan for r in known])
     return np.array(list(found)), mean, error
-
-
-def bend_words(paths: Paths) -> str:
-    """The mean bend in words."""
-    return f"bend {bends(paths).mean():.2f}"

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from dynascope.core.records import Measured
 from dynascope.core.run import Run
 from dynascope.probes import bump
+from dynascope.probes.curves import SMALLEST
 from dynascope.studies.measures import exact, minus, share
 from dynascope.theories import SymmetricTwoLayer
 from dynascope.theories.swing_by.schur import naive_times, schur_complements, schur_times
 from dynascope.theories.swing_by.stages import half_crossings
 
-SMALL_RISE = 0.002  # a rise of 0.2 % of the first loss counts as swing-by (ledger, "bump")
+SMALL_RISE = SMALLEST  # a rise by this share of the first loss counts as swing-by
 CLEAR_RISE = 0.01  # for networks with default initialisation
 
 
@@ -33,6 +34,12 @@ def more_swings(run: Run, other: Run) -> Measured:
 def never_rises(run: Run, quantity: str = "test_loss", above: float = 0.0) -> Measured:
     """Share of seeds whose loss never rises by more than so much of its first value."""
     return share(bump(run[quantity].values) <= above)
+
+
+def two_groups(run: Run) -> dict[str, Run]:
+    """The first half of a run's seeds, and the second."""
+    half = run.sizes["seed"] // 2
+    return {"first": run.isel(seed=slice(half)), "second": run.isel(seed=slice(half, None))}
 
 
 def theory_gap(run: Run, theory: xr.Dataset) -> Measured:

@@ -6,7 +6,7 @@
 
 from dynascope.tasks.recall.base import Asked, Recall, RecallSamples
 from dynascope.tasks.recall.english import TemplateEnglish
-from dynascope.tasks.recall.noisy_recall import NoisyRecall, recall_of_program, recall_of_text
+from dynascope.tasks.recall.noisy_recall import NoisyRecall, recall_of_program
 from dynascope.tasks.recall.synthetic_ioi import SyntheticIOI
 
 __all__ = [
@@ -17,5 +17,4 @@ __all__ = [
     "SyntheticIOI",
     "TemplateEnglish",
     "recall_of_program",
-    "recall_of_text",
 ]

@@ -206,11 +206,6 @@ def _inverse(cumulative: jax.Array, draw: jax.Array) -> jax.Array:
     return jnp.sum(cumulative <= draw[:, None], axis=1).astype(jnp.int32)
 
 
-def recall_of_text(length: int = 256, noise: float = 0.5) -> NoisyRecall:
-    """The setting of the thesis's words: a noise token of its own, the last place is asked."""
-    return NoisyRecall(length, noise, "tinyshakespeare", triggers=(1,), scored="last")
-
-
 def recall_of_program(length: int = 256, noise: float = 0.5, triggers: int = 1) -> NoisyRecall:
     """The setting of the authors' program: '!' is the noise, blanks (and e, t, o, a) trigger.
 

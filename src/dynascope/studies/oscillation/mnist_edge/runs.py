@@ -42,7 +42,7 @@ class Settings(Spec, tag="studies.mnist-edge"):
     depths: tuple[int, ...] = (3, 4, 5)
     count: int = 2000
     seeds: int = 16
-    looks: int = 61  # all steps: every second one would show one phase of an oscillation
+    records: int = 61  # all steps: every second one would show one phase of an oscillation
     pictures: bool = True  # MNIST, or the built-in digits for looking where it is not there
 
     def check(self) -> None:
@@ -57,7 +57,7 @@ study = Study(
     sources=(chen2025("Figs. 3.6, 3.7, 3.8, Obs. 4"),),
     settings=Settings,
     scales={
-        "smoke": {"depths": (3,), "seeds": 12, "looks": 13, "count": 400, "pictures": False},
+        "smoke": {"depths": (3,), "seeds": 12, "records": 13, "count": 400, "pictures": False},
         "laptop": {},
         "paper": {"seeds": 64},
     },
@@ -102,7 +102,7 @@ def _networks(data: str) -> Node:
             return Experiment(
                 _task(data, s.count), MLP(depth, 16, "relu"),
                 GradientDescent(Piecewise(rates, (0, STEPS))), (Loss(), EdgeOfStability(rates[1])),
-                steps=STEPS if later is None else LOWERED, record=Evenly(s.looks),
+                steps=STEPS if later is None else LOWERED, record=Evenly(s.records),
                 seeds=tuple(range(s.seeds)),
             )  # fmt: skip
 

@@ -42,7 +42,7 @@ class Settings(Spec, tag="studies.rank-gpt"):
     warm_up: int = 40
     test: int = 64  # blocks
     seeds: int = 3
-    looks: int = 41
+    records: int = 41
     to_the_end: bool = True  # whether training is long enough for a rise
 
     def check(self) -> None:
@@ -62,12 +62,12 @@ study = Study(
         "smoke": {
             "texts": ("tinyshakespeare",), "model.tokens.length": 32, "model.depth": 2,
             "model.width": 32, "model.hidden": 64, "batch_size": 8, "steps": 150, "warm_up": 10,
-            "test": 32, "looks": 16, "to_the_end": False,
+            "test": 32, "records": 16, "to_the_end": False,
         },
         "laptop": {},
         "paper": {
             "texts": ("wikitext103",), "model": gpt(), "model.tokens.length": 256, "rate": 3e-4,
-            "batch_size": 16, "steps": 396_000, "warm_up": 1, "seeds": 1, "looks": 201,
+            "batch_size": 16, "steps": 396_000, "warm_up": 1, "seeds": 1, "records": 201,
         },
     },
     notes=lambda s: (
@@ -94,7 +94,7 @@ def _ranks(text: str) -> Node:
         return Experiment(
             NextLetter(text, length, test=s.test), s.model,
             Adam(rate, batch_size=s.batch_size, order="shuffled"), probes(), steps=s.steps,
-            record=Evenly(s.looks), seeds=tuple(range(s.seeds)),
+            record=Evenly(s.records), seeds=tuple(range(s.seeds)),
             over=(("model.init_scale", (1.0,)),),
         )  # fmt: skip
 

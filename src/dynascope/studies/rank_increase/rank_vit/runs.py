@@ -48,7 +48,7 @@ class Settings(Spec, tag="studies.rank-vit"):
     warm_up: int = 50
     scales: tuple[float, ...] = static_field((1.0, 0.3, 0.1))  # of the start
     seeds: int = 3
-    looks: int = 41
+    records: int = 41
     made_here: SyntheticPictures = SyntheticPictures()
     made_model: Transformer = Transformer(
         Patches((16, 16, 1), 4), depth=2, width=32, heads=4, head_size=16, hidden=64,
@@ -76,12 +76,12 @@ study = Study(
         "smoke": {
             "pictures": (), "sgd": False, "to_the_end": False, "scales": (1.0, 0.1),
             "made_here.train": 1000, "made_here.test": 250, "made_batch": 32, "made_steps": 120,
-            "looks": 16,
+            "records": 16,
         },
         "laptop": {},
         "paper": {
             "pictures": ("cifar10", "cifar100"), "model": vit(), "rate": 1e-4, "batch_size": 512,
-            "steps": 500 * EPOCH, "warm_up": 15 * EPOCH, "looks": 201,
+            "steps": 500 * EPOCH, "warm_up": 15 * EPOCH, "records": 201,
         },
     },
     notes=lambda s: (
@@ -112,7 +112,7 @@ def _experiment(s: Settings, data: str, rule: str) -> Experiment:
 
     def experiment(dynamics: Adam | SGD, scales: tuple[float, ...]) -> Experiment:
         return Experiment(
-            task, model, dynamics, probes(), steps=steps, record=Evenly(s.looks),
+            task, model, dynamics, probes(), steps=steps, record=Evenly(s.records),
             seeds=tuple(range(s.seeds)), over=(("model.init_scale", scales),),
         )  # fmt: skip
 

@@ -6,6 +6,7 @@ model, by option.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,11 @@ from dynascope.data.questions import load_questions
 from dynascope.edits import Truncate, apply
 from dynascope.language.few_shot import ask, right, z_of_shares
 from dynascope.language.loading import load_model
+from dynascope.language.model import LanguageModel
 from dynascope.studies.study import Study
 
 QUESTIONS = 1319
+BATCH = 10  # questions that a kill loses at most
 SHOTS = (1, 2, 4, 8)
 NAMES = ("Phi-3", "Llama-3.1-8B", "Llama-3.1-8B-Instruct")
 PRINTED = np.array([  # (model, without and with LASER, shots), in per cent
@@ -137,15 +140,31 @@ def _asks_none(s: Settings) -> str | None:
     return None if s.model else "no model is asked; --set model=smollm2_135m_gguf asks one"
 
 
-@study.compute(data="gsm8k", only_if=_asks_none, seconds=lambda s: 20.0 * s.questions)
-def asked(s: Settings) -> Asked:
-    """Greedy answers after worked examples of the training part."""
-    model = load_model(find_model(s.model, download=False))
-    layer = model.layers - 5 if s.layer == -1 else s.layer  # 27 of 32 in the document
-    cut = apply(model, Truncate(layer, "mlp_out", keep=s.keep))
-    questions = load_questions("test", download=False)[: s.questions]
+@lru_cache(maxsize=1)  # for one batch after the other
+def _models(name: str, layer: int, keep: float) -> tuple[LanguageModel, LanguageModel]:
+    """A model, and the same with LASER."""
+    model = load_model(find_model(name, download=False))
+    layer = model.layers - 5 if layer == -1 else layer  # 27 of 32 in the document
+    return model, apply(model, Truncate(layer, "mlp_out", keep=keep))
+
+
+@study.compute(
+    data="gsm8k", only_if=_asks_none, each=lambda s: range(0, s.questions, BATCH),
+    seconds=lambda s: 20.0 * s.questions,
+)  # fmt: skip
+def batches(s: Settings, first: int) -> Asked:
+    """Greedy answers to some questions, after worked examples of the training part."""
+    last = min(first + BATCH, s.questions)
+    questions = load_questions("test", download=False)[first:last]
     examples = load_questions("train", download=False)[: s.shots]
-    return Asked(*(ask(m, questions, examples, s.tokens) for m in (model, cut)))
+    models = _models(s.model, s.layer, s.keep)
+    return Asked(*(ask(m, questions, examples, s.tokens, progress=False) for m in models))
+
+
+@study.finding(batches)
+def asked(s: Settings, batches: dict[int, Asked]) -> Asked:
+    """The answers to all questions."""
+    return Asked(*(np.concatenate(answers) for answers in zip(*batches.values(), strict=True)))
 
 
 @study.finding

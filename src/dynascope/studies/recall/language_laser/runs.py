@@ -6,7 +6,8 @@ half judges, beside random directions of equal rank, the smallest ones, and the 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -17,11 +18,12 @@ from dynascope.core.spec import Spec, static_field
 from dynascope.data.models import MODELS, find_model
 from dynascope.edits import Truncate, apply
 from dynascope.edits.changes import words
-from dynascope.language import attribute, encoded, facts, ioi, load_model, score, search
+from dynascope.language import Attribution, attribute, encoded, facts, ioi, load_model, score
 from dynascope.language.model import LanguageModel
 from dynascope.language.prompts import Prompt
 from dynascope.language.prompts.encoding import Encoded
-from dynascope.language.search import KEEPS
+from dynascope.language.search import KEEPS, Grid, choose, joined, measure_grid
+from dynascope.language.search.searching import DRAWS
 from dynascope.models import Transformer, Words
 from dynascope.runtime.precision import precision
 from dynascope.studies.nodes import Node
@@ -32,6 +34,8 @@ CASES = {  # what is asked of which model: nobody taught stories15M geography
     "smollm2-ioi": ("smollm2_135m_gguf", "ioi"),
     "smollm2-facts": ("smollm2_135m_gguf", "facts"),
 }
+LAYERS = {"stories15M": 6, "smollm2_135m_gguf": 30}
+TOGETHER = 6  # layers whose writers are looked for at a time: each time the model is run once more
 CONTROLS = ("random_there", "smallest_there", "dropped_there", "best_random", "best_dropped")
 FOUR_BIT = "4-bit weights: spectra have the noise of rounding in them."
 
@@ -108,55 +112,79 @@ def asked(task: str, count: int, seed: int) -> tuple[Prompt, ...]:
     return ioi(count, seed) if task == "ioi" else facts(min(count, 116), seed)
 
 
-def _seconds(s: Settings, name: str) -> float:
-    """An estimate on two idle cores: edits times prompts."""
-    layers = s.last_layers or 30
-    each = 0.0015 if name == "stories15M" else 0.01  # seconds for an edit and a prompt
-    return each * s.prompts * 9 * len(s.keeps) * min(layers, 6 if name == "stories15M" else 30)
-
-
-def _judged(case: str) -> Node:
-    name, task = CASES[case]
-
-    def judged(s: Settings) -> Judged:
-        """Search, controls and attribution on one model."""
-        model = load_model(find_model(name, download=False))
-        prompts = encoded(model, asked(task, s.prompts, s.seed))
-        first = max(model.layers - s.last_layers, 0) if s.last_layers else 0
-        found = search(model, prompts, range(first, model.layers), keeps=s.keeps, seed=s.seed)
-        grid, best = found.grid, found.best.edit
-        i, j = grid.layers.index(best.layer), grid.matrices.index(best.matrix)  # type: ignore[union-attr]
-        largest = grid.gain(grid.kept[0])
-        chosen = largest[..., found.chosen_on].mean(-1)  # (layer, matrix, keep)
-        flat = largest[..., found.held_out].mean(-1).reshape(len(grid.layers), -1)
-        picks = chosen.reshape(len(grid.layers), -1).argmax(1)
-        writers = attribute(model, prompts)
-        return Judged(
-            words(best), best.layer, model.layers, grid.base[found.held_out],
-            {n: v[found.held_out] for n, v in found.scores.items()}, np.array(s.keeps),
-            grid.gain(grid.kept[:, i, j]).mean(-1), flat[np.arange(len(picks)), picks],
-            np.array(grid.layers), writers.written, writers.without, writers.whole,
-        )  # fmt: skip
-
-    def left_out(s: Settings) -> str | None:
-        return None if name in s.models else f"models leaves {name} out"
-
-    return study.compute(
-        name=f"search on {case}", data=name, only_if=left_out,
-        seconds=lambda s: _seconds(s, name),
-    )(judged)  # fmt: skip
-
-
-judged = {case: _judged(case) for case in CASES}
-
-
-def _there(name: str) -> dict[str, object]:
+def _there(name: str) -> dict[str, Any]:
     """Needs a model's weights, and settings that do not leave it out."""
 
     def left_out(s: Settings) -> str | None:
         return None if name in s.models else f"models leaves {name} out"
 
     return {"data": name, "only_if": left_out}
+
+
+@lru_cache(maxsize=1)  # for one item after the other
+def _opened(name: str, task: str, count: int, seed: int) -> tuple[LanguageModel, Encoded]:
+    model = load_model(find_model(name, download=False))
+    return model, encoded(model, asked(task, count, seed))
+
+
+def _judged(case: str) -> Node:
+    """Every layer's truncations, then who writes, then what is chosen: an edit is one pass."""
+    name, task = CASES[case]
+    layers = LAYERS[name]
+    each = 0.0015 if name == "stories15M" else 0.01  # seconds for an edit and a prompt
+
+    def opened(s: Settings) -> tuple[LanguageModel, Encoded]:
+        return _opened(name, task, s.prompts, s.seed)
+
+    def searched(s: Settings) -> range:
+        return range(max(layers - s.last_layers, 0) if s.last_layers else 0, layers)
+
+    @study.compute(
+        name=f"truncations on {case}", each=searched, **_there(name),
+        seconds=lambda s: each * s.prompts * 9 * len(s.keeps) * len(searched(s)),
+    )  # fmt: skip
+    def truncations(s: Settings, layer: int) -> Grid:
+        """All truncations of one layer, on all prompts."""
+        return measure_grid(*opened(s), [layer], keeps=s.keeps, progress=False)
+
+    @study.compute(
+        name=f"writers on {case}", each=lambda s: range(0, layers, TOGETHER), **_there(name),
+        seconds=lambda s: each * s.prompts * 2 * layers,
+    )  # fmt: skip
+    def writers(s: Settings, first: int) -> Attribution:
+        """Who writes the generic token, in some layers."""
+        some = range(first, min(first + TOGETHER, layers))
+        return attribute(*opened(s), some, progress=False)
+
+    @study.compute(
+        truncations, writers, name=f"search on {case}", **_there(name),
+        seconds=lambda s: each * s.prompts * DRAWS,
+    )  # fmt: skip
+    def judged(
+        s: Settings, truncations: dict[int, Grid], writers: dict[int, Attribution]
+    ) -> Judged:
+        """The choice, its controls and the attribution on one model."""
+        model, prompts = opened(s)
+        grid, parts = joined(list(truncations.values())), list(writers.values())
+        found = choose(model, prompts, grid, seed=s.seed)
+        best = found.best.edit
+        i, j = grid.layers.index(best.layer), grid.matrices.index(best.matrix)  # type: ignore[union-attr]
+        largest = grid.gain(grid.kept[0])
+        chosen = largest[..., found.chosen_on].mean(-1)  # (layer, matrix, keep)
+        flat = largest[..., found.held_out].mean(-1).reshape(len(grid.layers), -1)
+        picks = chosen.reshape(len(grid.layers), -1).argmax(1)
+        return Judged(
+            words(best), best.layer, model.layers, grid.base[found.held_out],
+            {n: v[found.held_out] for n, v in found.scores.items()}, np.array(s.keeps),
+            grid.gain(grid.kept[:, i, j]).mean(-1), flat[np.arange(len(picks)), picks],
+            np.array(grid.layers), np.concatenate([w.written for w in parts], axis=1),
+            np.concatenate([w.without for w in parts], axis=1), parts[0].whole,
+        )  # fmt: skip
+
+    return judged
+
+
+judged = {case: _judged(case) for case in CASES}
 
 
 class Table(NamedTuple):
@@ -169,7 +197,8 @@ TOKENS = ("the", "Spain", "a", "southern", "northern")
 PRINTED = np.array([[0.499, 0.079, 0.069, 0.023, 0.021], [0.027, 0.300, 0.002, 0.044, 0.046]])
 
 
-@study.compute(name="table 4.1 on pythia-1b", **_there("pythia-1b"))
+# Of Pythia-1B: 15 s to read, 35 s to decompose one matrix, 0.5 s or less a prompt.
+@study.compute(name="table 4.1 on pythia-1b", seconds=lambda s: 55.0, **_there("pythia-1b"))
 def table(s: Settings) -> Table:
     """Next tokens after "Madrid is located in", and after LASER of layer 16 of 16."""
     model = load_model(find_model("pythia-1b", download=False))
@@ -193,17 +222,20 @@ class Ratios(NamedTuple):
     after: float
 
 
-@study.compute(name="figure 4.13 on pythia-1b", **_there("pythia-1b"))
-def final_ratios(s: Settings) -> dict[str, Ratios]:
+@study.compute(
+    name="figure 4.13 on pythia-1b", each=lambda s: ("ioi", "madrid"), seconds=lambda s: 150.0,
+    **_there("pythia-1b"),
+)  # fmt: skip
+def final_ratios(s: Settings, name: str) -> Ratios:
     """The last checkpoint on who gave to whom (layer 11 of 16) and on Madrid (layer 16)."""
     model = load_model(find_model("pythia-1b", download=False))
-    sets = {"ioi": (ioi(100), Truncate(10, "mlp_in", keep=0.008)),
-            "madrid": ((Prompt("Madrid is located in", "Spain"),),
-                       Truncate(15, "mlp_in", keep=0.0125))}  # fmt: skip
-    return {
-        name: Ratios(*(score(m, encoded(m, given)).ratio for m in (model, apply(model, edit))))
-        for name, (given, edit) in sets.items()
-    }
+    given, edit = {
+        "ioi": (ioi(100), Truncate(10, "mlp_in", keep=0.008)),
+        "madrid": (
+            (Prompt("Madrid is located in", "Spain"),), Truncate(15, "mlp_in", keep=0.0125),
+        ),
+    }[name]  # fmt: skip
+    return Ratios(*(score(m, encoded(m, given)).ratio for m in (model, apply(model, edit))))
 
 
 class Sweep(NamedTuple):
@@ -213,7 +245,7 @@ class Sweep(NamedTuple):
     after: np.ndarray  # (layer, keep, word)
 
 
-@study.compute(name="figure C.4 on gpt2", **_there("gpt2"))
+@study.compute(name="figure C.4 on gpt2", seconds=lambda s: 20.0, **_there("gpt2"))
 def sweep(s: Settings) -> Sweep:
     """GPT-2 small on its one prompt."""
     model = load_model(find_model("gpt2", download=False))

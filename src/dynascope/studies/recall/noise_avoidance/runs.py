@@ -76,15 +76,18 @@ def _swept(s: Settings, with_trigger: bool, learned: bool, sign: int = 1) -> Swe
     return Swept(*np.array(rows, float).T)
 
 
-@study.compute(seconds=lambda s: 2e-7 * sum(40 * n * n**2 for n in s.sizes))
-def sweeps(s: Settings) -> dict[str, Swept]:
+SWEPT: dict[str, tuple[bool, bool, int]] = {  # with the trigger, learned, sign
+    "trigger too": (True, False, 1), "without the trigger": (False, False, 1),
+    "trigger too, learned": (True, True, 1), "without the trigger, learned": (False, True, 1),
+    "other sign": (False, False, -1),
+}  # fmt: skip
+
+
+@study.compute(each=lambda s: tuple(SWEPT),
+               seconds=lambda s: 2e-7 * sum(40 * n * n**2 for n in s.sizes))  # fmt: skip
+def sweeps(s: Settings, name: str) -> Swept:
     """Both samplings; values as in the proof, and as learned in phases 1 and 2."""
-    return {
-        "trigger too": _swept(s, True, False), "without the trigger": _swept(s, False, False),
-        "trigger too, learned": _swept(s, True, True),
-        "without the trigger, learned": _swept(s, False, True),
-        "other sign": _swept(s, False, False, -1),
-    }  # fmt: skip
+    return _swept(s, *SWEPT[name])
 
 
 @study.finding(sweeps)

@@ -22,7 +22,13 @@ from dynascope.probes import InputJacobian, Loss, OutputAt, TestLoss, bump
 from dynascope.studies.study import Study
 from dynascope.studies.swing_by import networks as linear
 from dynascope.studies.swing_by import starts
-from dynascope.studies.swing_by.events import Shown, at_printed_clock, planted_curve, show
+from dynascope.studies.swing_by.events import (
+    Shown,
+    at_printed_clock,
+    planted_curve,
+    show,
+    two_groups,
+)
 from dynascope.tasks import IdentityMapping
 from dynascope.theories import SymmetricTwoLayer
 
@@ -238,8 +244,7 @@ def planted_clusters(s: Settings, run: Run) -> Run:
 @study.finding(random_starts["text"])
 def halves(s: Settings, random: Run) -> dict[str, Run]:
     """The seeds of one run as two groups."""
-    half = random.sizes["seed"] // 2
-    return {"first": random.isel(seed=slice(half)), "second": random.isel(seed=slice(half, None))}
+    return two_groups(random)
 
 
 @study.finding(random_starts["text"])

@@ -19,7 +19,7 @@ from dynascope.models import TiedLinear
 from dynascope.probes import InputJacobian, TestLoss
 from dynascope.studies.study import Study
 from dynascope.studies.swing_by import networks as linear
-from dynascope.studies.swing_by.events import planted_curve
+from dynascope.studies.swing_by.events import planted_curve, two_groups
 from dynascope.tasks import IdentityMapping
 
 
@@ -100,5 +100,4 @@ def planted_concepts(s: Settings, found: dict[str, Run]) -> dict[str, Run]:
 @study.finding(concepts["two"])
 def two_halves(s: Settings, run: Run) -> dict[str, Run]:
     """The starts of two concepts as two groups."""
-    half = run.sizes["seed"] // 2
-    return {"first": run.isel(seed=slice(half)), "second": run.isel(seed=slice(half, None))}
+    return two_groups(run)
