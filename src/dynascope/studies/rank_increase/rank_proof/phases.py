@@ -7,6 +7,7 @@ moved by 4 rho (26); part B is the rest, from u = rho of the new coordinate to t
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -90,21 +91,41 @@ def plateau(products: np.ndarray) -> np.ndarray:
     return np.stack([root, np.sign(products) * root])
 
 
-def race(
-    loss: Callable, u: np.ndarray, v: np.ndarray, alphas: tuple[float, ...], most: int, points: int
-) -> Race:
+class Given(NamedTuple):
+    """What races: a loss of products and of data, one for all draws, and a start."""
+
+    loss: Callable
+    data: tuple[np.ndarray, ...]
+    u: np.ndarray
+    v: np.ndarray
+
+
+@partial(jax.jit, static_argnums=0)
+def _pulls(loss: Callable, data: tuple[jax.Array, ...], z: jax.Array) -> jax.Array:
+    """G at each of some z."""
+    return jax.vmap(lambda z: -jax.grad(loss)(z, *data))(z)
+
+
+def race(given: Given, alphas: tuple[float, ...], most: int, points: int) -> Race:
     """Stages of a loss of products, and flows from (alpha u, alpha v) to the last of them."""
-    stages = incremental_stages(loss, len(u), most=most)
-    with precision("float64"):
-        pull = jax.jit(jax.vmap(lambda z: -jax.grad(loss)(z)))
-        at_rest = np.asarray(pull(jnp.asarray(stages.products)))
+    loss, data = given.loss, given.data
+    stages = incremental_stages(loss, len(given.u), most=most, parameters=data)
+
+    def pulls(products: np.ndarray) -> np.ndarray:
+        with precision("float64"):
+            return np.asarray(_pulls(loss, tuple(map(jnp.asarray, data)), jnp.asarray(products)))
+
+    at_rest = pulls(stages.products)
     end = min(stages.until, 1.2 * stages.times[-1])
     times = _close_together(stages, at_rest, alphas, np.linspace(0, end, points))
-    flow = log_flow(loss, u, v, alphas, times, TOLERANCE)
-    with precision("float64"):
-        along = [np.asarray(pull(jnp.asarray(z))) for z in flow.products]
-    rows = zip(flow.alphas, flow.log_sum, flow.log_difference, along, strict=True)
-    return Race(tuple(Traced(float(a), flow.times, *row) for a, *row in rows), stages, at_rest)
+    # The last one again and again: as many for all draws, so that one program serves them.
+    most_times = points + most * len(alphas) * WINDOW[-1]
+    padded = np.concatenate([times, np.full(most_times - len(times), times[-1])])
+    flow = log_flow(loss, given.u, given.v, alphas, padded, TOLERANCE, parameters=data)
+    rows = slice(len(times))
+    along = [pulls(z)[rows] for z in flow.products]
+    kept = zip(flow.alphas, flow.log_sum[:, rows], flow.log_difference[:, rows], along, strict=True)
+    return Race(tuple(Traced(float(a), times, *row) for a, *row in kept), stages, at_rest)
 
 
 def _close_together(
