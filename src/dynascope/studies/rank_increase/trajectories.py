@@ -1,12 +1,15 @@
 """A flow beside its predicted stages: escape times, plateaus, distance to the staircase."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from dynascope.numerics.log_flow import log_flow
+from dynascope.runtime.precision import precision
 from dynascope.studies.nodes import Missing
 from dynascope.theories import Stages, incremental_stages
 
@@ -70,6 +73,17 @@ def on_white_inputs(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return target, np.eye(len(target))
 
 
+@partial(jax.jit, static_argnums=0)
+def _pulls(loss: Callable, data: tuple[jax.Array, ...], points: jax.Array) -> jax.Array:
+    return jax.vmap(lambda z: -jax.grad(loss)(z, *data))(points)
+
+
+def pulls(loss: Callable, data: tuple[np.ndarray, ...], points: np.ndarray) -> np.ndarray:
+    """G = -dL/dz of a loss of z and of data, at each of some z, (points, p)."""
+    with precision("float64"):
+        return np.asarray(_pulls(loss, tuple(map(jnp.asarray, data)), jnp.asarray(points)))
+
+
 def escape(flow: Trajectory, stages: Stages, k: int) -> float:
     """When the coordinate of stage k has half the size that it has on its plateau."""
     i, goal = stages.order[k], stages.products[k + 1, stages.order[k]] / 2
@@ -99,10 +113,17 @@ def escape_error(followed: Followed, alpha: float) -> float | Missing:
     return float(np.max(errors))
 
 
-def long_plateaus(stages: Stages, until: float) -> np.ndarray:
-    """Whether each plateau is long enough and ends within a run, (stages + 1,)."""
+def long_plateaus(stages: Stages, until: float, share: float | None = None) -> np.ndarray:
+    """Whether each plateau is long enough and ends within a run, (stages + 1,).
+
+    Args:
+        stages: What is predicted.
+        until: When the run ends.
+        share: Of the time at which a plateau ends, how long it must last; None for `SEPARATED`.
+    """
     ends = plateau_ends(stages)
-    return (np.diff(ends) >= SEPARATED) & (ends[1:] <= until)
+    least = SEPARATED if share is None else share * ends[1:]
+    return (np.diff(ends) >= least) & (ends[1:] <= until)
 
 
 def plateau_ends(stages: Stages) -> np.ndarray:
@@ -122,10 +143,16 @@ def plateau_error(followed: Followed, alpha: float) -> float | Missing:
     return float(np.max(np.abs(seen - stages.losses[numbers]) / (stages.losses[numbers] + floor)))
 
 
-def wrong_entries(followed: Followed, alpha: float) -> float | Missing:
-    """Entries on long plateaus that are learned and should not be, or the other way round."""
+def wrong_entries(followed: Followed, alpha: float, share: float | None = None) -> float | Missing:
+    """Entries on long plateaus that are learned and should not be, or the other way round.
+
+    Args:
+        followed: Flows beside their stages.
+        alpha: Which flow.
+        share: As `long_plateaus` takes it.
+    """
     flow, stages = followed.at(alpha), followed.stages
-    numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1]))
+    numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1], share))
     if not numbers.size:
         return Missing("no plateau is long enough")
     ends = plateau_ends(stages)

@@ -64,8 +64,8 @@ def on_plateaus(s: Settings, noisy: dict[str, Draws]) -> Chart:
     return Chart(
         "plateau-noise", "Products return, weights only if the noise is balanced",
         f"Seed {seed}; solid with noise, dashed without. Left: noise on u and v apart; the weights "
-        "settle beside their old values. Middle: their products return. Right: noise along v = s u, "
-        "after which the weights return too.",
+        "settle beside their old values. Middle: their products return. Right: noise along "
+        "v = s u, after which the weights return too.",
         (_weights(free, "weights, free noise"), _products(free, "products, free noise"),
          _weights(balanced, "weights, balanced noise")),
     )  # fmt: skip

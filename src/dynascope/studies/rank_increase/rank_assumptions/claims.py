@@ -90,7 +90,8 @@ study.claim(
     "they were.",
     boix2023("Figs. 3a, 10"), weights_return, in_all_seeds("ours"), on=runs.noisy["free"],
     fails_on=case("at the moment of the noise", runs.just_after["free"]),
-    holds_on=case("noise along v = s u", runs.noisy["balanced"]), partner="products-return",
+    holds_on=case("noise along v = s u on diagonal linear networks", runs.linear["balanced"]),
+    partner="products-return",
     note=from_to(weights_apart, "Noise on u and v apart changes u^2 - v^2, which the flow "
                  "conserves. Largest difference of a weight"),
 )  # fmt: skip

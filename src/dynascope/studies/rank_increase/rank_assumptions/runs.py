@@ -47,13 +47,14 @@ study = Study(
     sources=(boix2023("assumptions 4.3 to 4.5, Figs. 3, 10, 11"),),
     settings=Settings,
     scales={
-        "smoke": {"task.size": 6, "task.tokens": 4, "task.points": 60, "stages": 4, "places": 2},
+        "smoke": {"task.size": 6, "task.tokens": 4, "task.points": 60, "stages": 4, "places": 2,
+                  "seeds": 6},
         "laptop": {},
         "paper": {"task.size": 50, "task.tokens": 10, "task.points": 1000,
                   "task.teacher_scale": 0.5, "stages": 12},
     },
     notes=(
-        "Every claim about a drawn teacher, data set, start or noise is put to eight draws.",
+        "Every claim about a drawn teacher, data set, start or noise is put to several draws.",
         "Noise is added at a start of size 1e-32 to coordinates above 1e-5, with the printed "
         "deviations 0.05 and 0.01; in place of 1,000 epochs at an unknown rate the flow is "
         "followed until the next coordinate exceeds 1e-5, where noise would start its stage.",

@@ -65,8 +65,8 @@ def logarithms(s: Settings, draws: Draws) -> Chart:
     return Chart(
         "race", "All weights race to size one, and one arrives",
         "Logarithms of u + v to the base alpha, with the b of Algorithm 1 (dashed): straight "
-        "lines from 1 that turn where a winner reaches 0 or 2. At 0.01 weights differ too much "
-        f"in size at the start for that. Seed {seed}.",
+        "lines from 1 that turn where a winner reaches 0 or 2. The larger the start, the more "
+        f"the weights' own sizes blur them. Seed {seed}.",
         (_race(toy.flows[0], toy.stages), _race(toy.flows[-1], toy.stages)),
     )  # fmt: skip
 

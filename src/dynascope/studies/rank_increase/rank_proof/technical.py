@@ -90,10 +90,15 @@ def _change(flow: Traced, begins: float, ends: float) -> float:
 
 
 def largest_factor(race: Race) -> float | Missing:
-    """Largest change of a weight's logarithm in a part B: most, over scales, over least."""
+    """Largest change of a weight's logarithm in a part B: most, over scales, over least.
+
+    Over the stages that are followed at all of those scales.
+    """
     small = [f for f in race.flows if f.alpha < SMALL]
-    changes = [[_change(f, *part) for part in part_b(f, race.stages).values()] for f in small]
-    most = [float(np.max(one)) for one in changes if one]
+    found = [part_b(f, race.stages) for f in small]
+    common = set.intersection(*map(set, found)) if found else set()
+    most = [max(_change(f, *own[k]) for k in common)
+            for f, own in zip(small, found, strict=True) if common]  # fmt: skip
     return _spread(most) if most else NO_STAGE
 
 

@@ -9,8 +9,8 @@ from dynascope.studies.measures import exact
 from dynascope.studies.nodes import Missing, case
 from dynascope.studies.rank_increase.draws import share_within
 from dynascope.studies.rank_increase.rank_staircase import runs
-from dynascope.studies.rank_increase.rank_staircase.claims import SMALLEST, TINY
-from dynascope.studies.rank_increase.rank_staircase.runs import Heads, study
+from dynascope.studies.rank_increase.rank_staircase.claims import SMALLEST
+from dynascope.studies.rank_increase.rank_staircase.runs import TINY, Heads, study
 from dynascope.studies.rank_increase.trajectories import SUPPORT, Followed, escape
 
 
