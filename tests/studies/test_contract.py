@@ -127,6 +127,51 @@ def _literals(constant):
     return [constant] if is_number else []
 
 
+@every
+def test_one_draw_decides_nothing(study, outcomes):
+    """What rests on a drawn seed is measured over several, never `exact` from one.
+
+    Told where the settings have a `seed`, and what the own case rests on reads it. An identity is
+    exempt, whose bound is rounding: one random place at which it is true is as good as many.
+    """
+    if "seed" not in study.settings.__dataclass_fields__:
+        return
+    for spec, claim in zip(study.claims, outcomes(study.name).claims, strict=True):
+        drawn = any(_reads_a_seed(node) for node in reach(spec.on.nodes))
+        if drawn and claim.measured.kind == "exact":
+            high = claim.expected.get("high")
+            assert high is not None and abs(high) <= ROUNDING, claim.id
+
+
+ROUNDING = 1e-9
+
+
+def _reads_a_seed(node):
+    """Whether a node may read the setting `seed`, in its function or in those of its module."""
+    if not hasattr(node, "function"):
+        return False
+    if getattr(node, "reads", None) is not None:
+        return "seed" in node.reads
+    seen, waiting = set(), [node.function]
+    while waiting:
+        function = waiting.pop()
+        if function in seen or not inspect.isfunction(function):
+            continue
+        seen.add(function)
+        names = _names(function.__code__)
+        if "seed" in names:
+            return True
+        own = (function.__globals__.get(n) for n in names)
+        waiting += [f for f in own if getattr(f, "__module__", None) == function.__module__]
+    return False
+
+
+def _names(code):
+    """The names in a function's code, and in the functions within it."""
+    inner = [n for c in code.co_consts if hasattr(c, "co_names") for n in _names(c)]
+    return {*code.co_names, *inner}
+
+
 def _typed(case):
     """The plain numbers among a case's arguments and options, in lists and tuples too."""
     found, waiting = [], [*case.arguments, *case.options.values()]

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from dynascope.core.errors import BadInput
+from dynascope.models import DiagonalAttention
 from dynascope.runtime.precision import precision
-from dynascope.theories import incremental_stages
+from dynascope.tasks import AttentionTeacher
+from dynascope.theories import incremental_stages, product_problem
 
 from . import systems
 
@@ -137,3 +139,17 @@ def test_appendix_a():
     np.testing.assert_allclose(found.times, times, rtol=1e-3)
     np.testing.assert_allclose(found.losses, losses, rtol=1e-3)
     assert found.left[2] == (5,) and (found.strictness > 0.9).all()
+
+
+def test_a_loss_with_parameters_has_the_stages_of_one_that_holds_them():
+    """And other numbers of the same shapes are no new program."""
+    task = AttentionTeacher(size=3, tokens=3, points=20, teacher_scale=1.0)
+    for seed in (0, 1):
+        problem = product_problem(task, DiagonalAttention(), seed)
+        held = incremental_stages(problem.loss, problem.size, most=3)
+        given = incremental_stages(problem.on, problem.size, most=3, parameters=problem.data)
+        assert held.order.tolist() == given.order.tolist()
+        assert np.allclose(held.times, given.times, rtol=1e-9)
+        assert np.allclose(held.products, given.products, rtol=1e-6, atol=1e-12)
+    same = product_problem(task, DiagonalAttention(), 0).on
+    assert same == problem.on and hash(same) == hash(problem.on)

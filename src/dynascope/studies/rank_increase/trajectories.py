@@ -1,18 +1,20 @@
 """A flow beside its predicted stages: escape times, plateaus, distance to the staircase."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dynascope.core.records import Measured
 from dynascope.numerics.log_flow import log_flow
-from dynascope.studies.measures import exact
+from dynascope.runtime.precision import precision
 from dynascope.studies.nodes import Missing
 from dynascope.theories import Stages, incremental_stages
 
 SEPARATED = 0.1  # rescaled time that a stage must be away from the next to be compared
+Start = tuple[np.ndarray, np.ndarray]  # u and v, before they are scaled
 SUPPORT = 1e-3  # entries above this share of the largest one count as learned
 
 
@@ -45,27 +47,53 @@ def separated(stages: Stages, until: float) -> np.ndarray:
 
 
 def follow(
-    loss: Callable, u: np.ndarray, v: np.ndarray, alphas: tuple[float, ...], until: float,
-    points: int = 201,
+    loss: Callable, parameters: tuple[np.ndarray, ...], start: Start, alphas: tuple[float, ...],
+    times: np.ndarray,
 ) -> Followed:  # fmt: skip
-    """Stages and flows of a loss of products."""
-    found = incremental_stages(loss, len(u))
-    flow = log_flow(loss, u, v, alphas, np.linspace(0, until, points))
+    """Stages and flows of a loss of products and of parameters."""
+    found = incremental_stages(loss, len(start[0]), parameters=parameters)
+    flow = log_flow(loss, *start, alphas, times, parameters=parameters)
     rows = zip(flow.alphas, flow.losses, flow.products, strict=True)
     return Followed(tuple(Trajectory(float(a), flow.times, x, z) for a, x, z in rows), found)
 
 
-def diagonal_linear(target: np.ndarray, moments: np.ndarray) -> Callable:
-    """The loss (z - beta)^T S (z - beta) / 2 of a diagonal linear network."""
-    return lambda z: 0.5 * (z - jnp.asarray(target)) @ jnp.asarray(moments) @ (z - target)
+def diagonal_linear(z: jax.Array, target: jax.Array, moments: jax.Array) -> jax.Array:
+    """The loss (z - beta)^T S (z - beta) / 2 of a diagonal linear network.
+
+    Args:
+        z: Its products u v.
+        target: beta.
+        moments: S, the second moments of the inputs.
+    """
+    return 0.5 * (z - target) @ moments @ (z - target)
+
+
+def on_white_inputs(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The parameters of that loss on white inputs."""
+    return target, np.eye(len(target))
+
+
+@partial(jax.jit, static_argnums=0)
+def _pulls(loss: Callable, data: tuple[jax.Array, ...], points: jax.Array) -> jax.Array:
+    return jax.vmap(lambda z: -jax.grad(loss)(z, *data))(points)
+
+
+def pulls(loss: Callable, data: tuple[np.ndarray, ...], points: np.ndarray) -> np.ndarray:
+    """G = -dL/dz of a loss of z and of data, at each of some z, (points, p)."""
+    with precision("float64"):
+        return np.asarray(_pulls(loss, tuple(map(jnp.asarray, data)), jnp.asarray(points)))
 
 
 def escape(flow: Trajectory, stages: Stages, k: int) -> float:
     """When the coordinate of stage k has half the size that it has on its plateau."""
     i, goal = stages.order[k], stages.products[k + 1, stages.order[k]] / 2
     start = stages.times[k - 1] if k else 0.0
-    inside = np.flatnonzero((flow.times >= start - SEPARATED / 2)
-                            & (flow.products[:, i] / goal > 1))  # fmt: skip
+    return first_passage(flow, i, goal, start - SEPARATED / 2)
+
+
+def first_passage(flow: Trajectory, i: int, goal: float, since: float = 0.0) -> float:
+    """When an entry first is beyond a value; infinite if it never is."""
+    inside = np.flatnonzero((flow.times >= since) & (flow.products[:, i] / goal > 1))
     if not inside.size:
         return np.inf
     after = inside[0]
@@ -75,20 +103,27 @@ def escape(flow: Trajectory, stages: Stages, k: int) -> float:
     return float(np.interp(1.0, flow.products[ends, i] / goal, flow.times[ends]))
 
 
-def escape_error(followed: Followed, alpha: float) -> Measured | Missing:
+def escape_error(followed: Followed, alpha: float) -> float | Missing:
     """Largest relative error of an escape time over separated stages."""
     flow, stages = followed.at(alpha), followed.stages
     chosen = separated(stages, flow.times[-1])
     if not chosen.size:
         return Missing("no stage is separated from its neighbours")
     errors = [abs(escape(flow, stages, k) / stages.times[k] - 1) for k in chosen]
-    return exact(np.max(errors))
+    return float(np.max(errors))
 
 
-def long_plateaus(stages: Stages, until: float) -> np.ndarray:
-    """Whether each plateau is long enough and ends within a run, (stages + 1,)."""
+def long_plateaus(stages: Stages, until: float, share: float | None = None) -> np.ndarray:
+    """Whether each plateau is long enough and ends within a run, (stages + 1,).
+
+    Args:
+        stages: What is predicted.
+        until: When the run ends.
+        share: Of the time at which a plateau ends, how long it must last; None for `SEPARATED`.
+    """
     ends = plateau_ends(stages)
-    return (np.diff(ends) >= SEPARATED) & (ends[1:] <= until)
+    least = SEPARATED if share is None else share * ends[1:]
+    return (np.diff(ends) >= least) & (ends[1:] <= until)
 
 
 def plateau_ends(stages: Stages) -> np.ndarray:
@@ -96,7 +131,7 @@ def plateau_ends(stages: Stages) -> np.ndarray:
     return np.concatenate([[0.0], stages.times, [stages.until]])
 
 
-def plateau_error(followed: Followed, alpha: float) -> Measured | Missing:
+def plateau_error(followed: Followed, alpha: float) -> float | Missing:
     """Largest relative error of the loss in the middle of a long plateau."""
     flow, stages = followed.at(alpha), followed.stages
     numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1]))
@@ -105,31 +140,42 @@ def plateau_error(followed: Followed, alpha: float) -> Measured | Missing:
     ends = plateau_ends(stages)
     seen = np.interp((ends[numbers] + ends[numbers + 1]) / 2, flow.times, flow.losses)
     floor = 1e-3 * stages.losses[0]  # a last plateau at zero has no relative error
-    return exact(np.max(np.abs(seen - stages.losses[numbers]) / (stages.losses[numbers] + floor)))
+    return float(np.max(np.abs(seen - stages.losses[numbers]) / (stages.losses[numbers] + floor)))
 
 
-def wrong_entries(followed: Followed, alpha: float) -> Measured | Missing:
-    """Entries on long plateaus that are learned and should not be, or the other way round."""
+def wrong_entries(followed: Followed, alpha: float, share: float | None = None) -> float | Missing:
+    """Entries on long plateaus that are learned and should not be, or the other way round.
+
+    Args:
+        followed: Flows beside their stages.
+        alpha: Which flow.
+        share: As `long_plateaus` takes it.
+    """
     flow, stages = followed.at(alpha), followed.stages
-    numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1]))
+    numbers = np.flatnonzero(long_plateaus(stages, flow.times[-1], share))
     if not numbers.size:
         return Missing("no plateau is long enough")
     ends = plateau_ends(stages)
     times = (ends[numbers] + ends[numbers + 1]) / 2
     rows = np.abs(flow.times[:, None] - times).argmin(axis=0)
     learned = np.abs(flow.products[rows]) > SUPPORT * np.abs(stages.products).max()
-    return exact(np.sum(learned != (stages.products[numbers] != 0)))
+    return float(np.sum(learned != (stages.products[numbers] != 0)))
 
 
 def distance(flow: Trajectory, stages: Stages) -> float:
-    """Mean distance of the loss to the staircase, as a share of the first loss."""
-    return float(np.mean(np.abs(flow.losses - stages.loss_at(flow.times))) / stages.losses[0])
+    """Mean distance of the loss to the staircase, as a share of the first loss.
+
+    Until the last plateau that is predicted ends.
+    """
+    rows = flow.times <= stages.until
+    apart = np.abs(flow.losses - stages.loss_at(flow.times))[rows]
+    return float(np.mean(apart) / stages.losses[0])
 
 
-def largest_ratio(followed: Followed) -> Measured:
+def largest_ratio(followed: Followed) -> float:
     """Largest ratio of the distance to the staircase at one scale to that at the scale before."""
     distances = np.array([distance(f, followed.stages) for f in followed.flows])
-    return exact(np.max(distances[1:] / distances[:-1]))
+    return float(np.max(distances[1:] / distances[:-1]))
 
 
 def entries_apart(flow: Trajectory, stages: Stages, half: int) -> float:
@@ -141,11 +187,13 @@ def entries_apart(flow: Trajectory, stages: Stages, half: int) -> float:
         half: 0 for the first half of z, which are the scores of a head; 1 for its values.
     """
     own = np.array_split(np.arange(flow.products.shape[1]), 2)[half]
-    predicted = stages.products[stages.plateau_at(flow.times)][:, own]
-    return float(np.abs(flow.products[:, own] - predicted).mean() / np.abs(stages.products).max())
+    rows = flow.times <= stages.until
+    predicted = stages.products[stages.plateau_at(flow.times[rows])][:, own]
+    apart = np.abs(flow.products[rows][:, own] - predicted)
+    return float(apart.mean() / np.abs(stages.products).max())
 
 
-def largest_entries_ratio(followed: Followed, half: int) -> Measured:
+def largest_entries_ratio(followed: Followed, half: int) -> float:
     """Largest ratio of that distance at one scale to that at the scale before."""
     apart = np.array([entries_apart(f, followed.stages, half) for f in followed.flows])
-    return exact(np.max(apart[1:] / apart[:-1]))
+    return float(np.max(apart[1:] / apart[:-1]))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynascope.core.randomness import key_for
 from dynascope.models.base import Model
@@ -15,10 +17,26 @@ from dynascope.runtime.precision import cast, precision
 from dynascope.tasks.base import Task
 
 
+@dataclass(frozen=True)
+class LossOnSamples:
+    """A loss of z = u * v and of the samples: one function for all seeds of a task and a model."""
+
+    task: Task
+    model: Model
+    form: Any  # of the samples, as a tree
+
+    def __call__(self, z: jax.Array, *samples: ArrayLike) -> jax.Array:
+        """The loss on samples that are given as the tree's arrays."""
+        data = jax.tree.unflatten(self.form, [jnp.asarray(a, z.dtype) for a in samples])
+        network = self.model.build(self.task.input_size, self.task.output_size)
+        return self.task.loss(network.bind({"u": z, "v": jnp.ones_like(z)}), data)
+
+
 class ProductProblem(NamedTuple):
     """A loss of z = u * v on one seed's data, and that seed's start."""
 
-    loss: Callable[[jax.Array], jax.Array]
+    on: Callable[..., jax.Array]  # of z and the data; one function for all seeds
+    data: tuple[np.ndarray, ...]
     u: np.ndarray  # before any scale alpha, (p,)
     v: np.ndarray
 
@@ -26,6 +44,10 @@ class ProductProblem(NamedTuple):
     def size(self) -> int:
         """P."""
         return len(self.u)
+
+    def loss(self, z: jax.Array) -> jax.Array:
+        """The loss of z on this seed's data."""
+        return self.on(z, *self.data)
 
 
 def product_problem(task: Task, model: Model, seed: int = 0) -> ProductProblem:
@@ -37,7 +59,8 @@ def product_problem(task: Task, model: Model, seed: int = 0) -> ProductProblem:
         seed: Of data and start.
 
     Returns:
-        The loss for `incremental_stages` and `log_flow`, and the start.
+        The loss for `incremental_stages` and `log_flow`, and the start. Both take `on` with
+        `parameters=data` as well, and then compile once for all seeds.
 
     Example:
         >>> from dynascope.models import DiagonalLinear
@@ -50,12 +73,7 @@ def product_problem(task: Task, model: Model, seed: int = 0) -> ProductProblem:
     network = model.build(task.input_size, task.output_size)
     with precision("float64"):
         drawn = cast(task.samples(key_for(seed, "data")), "float64")
-        samples = jax.tree.map(np.asarray, drawn)
+        samples, form = jax.tree.flatten(jax.tree.map(np.asarray, drawn))
         start = cast(network.init(key_for(seed, "init")), "float64")
         u, v = np.asarray(start["u"]), np.asarray(start["v"])
-
-    def loss(z: jax.Array) -> jax.Array:
-        data = jax.tree.map(lambda a: jnp.asarray(a, z.dtype), samples)
-        return task.loss(network.bind({"u": z, "v": jnp.ones_like(z)}), data)
-
-    return ProductProblem(loss, u, v)
+    return ProductProblem(LossOnSamples(task, model, form), tuple(samples), u, v)

@@ -65,16 +65,20 @@ def incremental_stages(
     most: int = 25,
     alpha: float | None = None,
     start: tuple[ArrayLike, ArrayLike] | None = None,
+    parameters: tuple[ArrayLike, ...] = (),
 ) -> Stages:
     """The stages of learning from a small start, for any loss of z = u * v.
 
     Args:
-        loss_of_product: A jax function of z, an array of shape (size,), twice differentiable.
+        loss_of_product: A jax function of z, an array of shape (size,), twice differentiable, and
+            of the parameters if there are any.
         size: p, the number of coordinates.
         most: Stages to predict at most.
         alpha: With `start`, corrects for a scale that is small but not zero: b begins at
             log_alpha w_i(0), and the upper end 2 becomes 2 + log_alpha |u_i^2 - v_i^2|.
         start: (u, v) before they are scaled by alpha.
+        parameters: Arrays that the loss takes beside z. With them the programs are compiled once
+            for a loss: other numbers of the same shapes are only other arguments.
 
     Returns:
         The stages, with a verdict on each assumption of the theorem. It ends in words, not in
@@ -89,7 +93,7 @@ def incremental_stages(
     """
     if most < 0:
         raise bad("most", most, "a whole number of at least 0")
-    problem = Problem(loss_of_product, size)
+    problem = Problem(loss_of_product, size, parameters)
     b, top = _first_logs(size, alpha, start)
     now = nothing_learned(size)
     plateaus, logs = [now], [b]

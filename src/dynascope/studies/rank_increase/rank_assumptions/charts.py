@@ -35,48 +35,61 @@ def _weights(found: Perturbed, title: str) -> Panel:
     return Panel(_curves(found.times, noisy, clean), title, TIME, "u and v")
 
 
+Draws = dict[int, list[Perturbed]]
+
+
+def _shown(draws: Draws) -> tuple[int, list[Perturbed]]:
+    """The draw that is shown, with its seed."""
+    return next(iter(draws.items()))
+
+
 @study.chart(runs.noisy["free"], headline=True)
-def headline(s: Settings, free: list[Perturbed]) -> Chart:
-    """How far products are from where they were."""
+def headline(s: Settings, draws: Draws) -> Chart:
+    """How far products of the first draw are from where they were."""
+    seed, free = _shown(draws)
     first = free[0]
     apart = np.abs(np.subtract(*first.products)).max(axis=1)
     return headline_chart(
-        "Distance of the products after noise on a plateau", (TIME, first.times),
+        f"Distance of the products after noise on a plateau, seed {seed}", (TIME, first.times),
         ("largest distance", np.where(apart > 1e-16, apart, np.nan)),
         note="It falls until the solver's error is left.", y_scale="log",
     )  # fmt: skip
 
 
 @study.chart(runs.noisy)
-def on_plateaus(s: Settings, noisy: dict[str, list[Perturbed]]) -> Chart:
+def on_plateaus(s: Settings, noisy: dict[str, Draws]) -> Chart:
     """Figs. 3a, 10: weights and products after noise of both kinds."""
-    free, balanced = noisy["free"][0], noisy["balanced"][0]
+    seed, [free, *_] = _shown(noisy["free"])
+    balanced = noisy["balanced"][seed][0]
     return Chart(
         "plateau-noise", "Products return, weights only if the noise is balanced",
-        "Solid with noise, dashed without. Left: noise on u and v apart; the weights settle "
-        "beside their old values. Middle: their products return. Right: noise along v = s u, "
-        "after which the weights return too.",
+        f"Seed {seed}; solid with noise, dashed without. Left: noise on u and v apart; the weights "
+        "settle beside their old values. Middle: their products return. Right: noise along "
+        "v = s u, after which the weights return too.",
         (_weights(free, "weights, free noise"), _products(free, "products, free noise"),
          _weights(balanced, "weights, balanced noise")),
     )  # fmt: skip
 
 
 @study.chart(runs.noisy["free"])
-def all_plateaus(s: Settings, free: list[Perturbed]) -> Chart:
-    """Fig. 10: every place at which noise was added."""
+def all_plateaus(s: Settings, draws: Draws) -> Chart:
+    """Fig. 10: every place of the first draw at which noise was added."""
+    seed, free = _shown(draws)
     return Chart(
         "plateaus", "Noise dies out on every plateau",
-        "Products after noise of deviation 0.05 on the weights, solid, and without it, dashed.",
+        "Products after noise of deviation 0.05 on the weights, solid, and without it, dashed; "
+        f"seed {seed}.",
         tuple(_products(p, f"plateau {k + 1}") for k, p in enumerate(free)),
     )  # fmt: skip
 
 
 @study.chart(runs.noisy["escapes"])
-def at_escapes(s: Settings, escapes: list[Perturbed]) -> Chart:
-    """Figs. 3b, 11: noise as a coordinate is about to be learned."""
+def at_escapes(s: Settings, draws: Draws) -> Chart:
+    """Figs. 3b, 11: noise as a coordinate of the first draw is about to be learned."""
+    seed, escapes = _shown(draws)
     return Chart(
         "escape-noise", "Noise at an escape changes when, not where to",
         "Products after noise of deviation 0.01 as a new coordinate exceeds 1e-5: it escapes "
-        "earlier (solid) than without noise (dashed), and to the same value.",
+        f"earlier (solid) than without noise (dashed), to the same value; seed {seed}.",
         tuple(_products(p, f"escape {k + 1}") for k, p in enumerate(escapes)),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """Noise on the weights along a flow from a tiny start, and what becomes of it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
@@ -63,8 +64,8 @@ def quiet(problem: ProductProblem, stages: Stages, most: int, points: int = 400)
 
     Noise outside of them reaches a coordinate that is about to be learned, and starts its stage.
     """
-    flow = log_flow(problem.loss, problem.u, problem.v, [ALPHA],
-                    np.linspace(0, min(stages.until, 1.03 * stages.times[-1]), points))  # fmt: skip
+    times = np.linspace(0, min(stages.until, 1.03 * stages.times[-1]), points)
+    flow = log_flow(problem.on, problem.u, problem.v, [ALPHA], times, parameters=problem.data)
     sizes = np.maximum(flow.log_sum, flow.log_difference)[0]
     large = sizes > np.log(2 * NEGLIGIBLE)  # u + v and u - v are about 2 u at their largest
     found = []
@@ -80,15 +81,17 @@ def quiet(problem: ProductProblem, stages: Stages, most: int, points: int = 400)
     return sorted(longest, key=lambda m: m.plateau)
 
 
-def weights_at(problem: ProductProblem, times: list[float]) -> list[LogWeights]:
-    """The weights at rescaled times, as numpy arrays."""
-    flow = log_flow(problem.loss, problem.u, problem.v, [ALPHA], times)
+def weights_at(problem: ProductProblem, times: list[float], most: int) -> list[LogWeights]:
+    """The weights at rescaled times, of which there are `most` at most, as numpy arrays."""
+    # The last one again and again: as many for every problem, so that one program serves all.
+    given = [*times, *times[-1:] * (most - len(times))]
+    flow = log_flow(problem.on, problem.u, problem.v, [ALPHA], given, parameters=problem.data)
     signs = np.sign(problem.u + problem.v), np.sign(problem.u - problem.v)
     rows = zip(flow.log_sum[0], flow.log_difference[0], strict=True)
-    return [LogWeights(a, b, *signs) for a, b in rows]
+    return [LogWeights(a, b, *signs) for a, b in rows][: len(times)]
 
 
-def add_noise(weights: LogWeights, size: float, kind: Kind, seed: int) -> LogWeights:
+def add_noise(weights: LogWeights, size: float, kind: Kind, seed: tuple[int, ...]) -> LogWeights:
     """Gaussian noise on the coordinates that are not negligible; the others stay as they are."""
     random = np.random.default_rng(seed)
     with precision("float64"):
@@ -101,44 +104,62 @@ def add_noise(weights: LogWeights, size: float, kind: Kind, seed: int) -> LogWei
         return LogWeights(*(jnp.where(hit, a, b) for a, b in pairs))
 
 
-def after(loss: Callable, starts: list[LogWeights], lengths: list[np.ndarray]) -> list[np.ndarray]:
-    """U and v along the flow from each start, over its own times, (times, 2, p) each."""
-
+@partial(jax.jit, static_argnums=0)
+def _after(
+    loss: Callable, data: tuple[jax.Array, ...], start: LogWeights, lengths: jax.Array
+) -> jax.Array:
     def pull(z: jax.Array) -> jax.Array:
-        return -jax.grad(loss)(z)
+        return -jax.grad(loss)(z, *data)
 
-    def one(start: LogWeights, lengths: jax.Array) -> jax.Array:
-        def cell(moving: Moving, length: jax.Array) -> tuple:
-            moving = integrate(pull, start, moving, length, TOLERANCE)
-            return moving, jnp.stack(start.moved(moving.displacement).factors)
+    def cell(moving: Moving, length: jax.Array) -> tuple:
+        moving = integrate(pull, start, moving, length, TOLERANCE)
+        return moving, jnp.stack(start.moved(moving.displacement).factors)
 
-        return jax.lax.scan(cell, at_rest(pull, start), lengths)[1]
+    return jax.lax.scan(cell, at_rest(pull, start), lengths)[1]
 
+
+def after(
+    problem: ProductProblem, starts: list[LogWeights], lengths: list[np.ndarray]
+) -> list[np.ndarray]:
+    """U and v along the flow from each start, over its own times, (times, 2, p) each."""
     with precision("float64"):
-        run = jax.jit(one)
+        data = tuple(map(jnp.asarray, problem.data))
         return [
-            np.asarray(run(LogWeights(*map(jnp.asarray, start)), jnp.asarray(own)))
+            np.asarray(_after(
+                problem.on, data, LogWeights(*map(jnp.asarray, start)), jnp.asarray(own)
+            ))
             for start, own in zip(starts, lengths, strict=True)
-        ]
+        ]  # fmt: skip
 
 
-def perturb(problem: ProductProblem, moments: list[Moments]) -> dict[str, list[Perturbed]]:
+def perturb(
+    problem: ProductProblem, moments: list[Moments], most: int, seed: int
+) -> dict[str, list[Perturbed]]:
     """Noise of both kinds as a plateau is reached, and as its newest coordinate comes up.
 
     All are followed until the next coordinate comes up; one compiled program serves all.
+
+    Args:
+        problem: What is learned.
+        moments: When, for each plateau.
+        most: Plateaus of a problem at most.
+        seed: Of the noise.
+
+    Returns:
+        The flows with noise and without it, by the kind of noise.
     """
     settled, crossing = [m.settled for m in moments], [m.crossing for m in moments]
     times = sorted({*settled, *crossing})
-    weights = dict(zip(times, weights_at(problem, times), strict=True))
+    weights = dict(zip(times, weights_at(problem, times, 2 * most), strict=True))
     ends, n = [m.until for m in moments], len(moments)
     starts = [*settled, *settled, *crossing]
     kinds: tuple[tuple[float, Kind], ...] = (
         (PLATEAU_NOISE, "free"), (PLATEAU_NOISE, "balanced"), (ESCAPE_NOISE, "free"),
     )  # fmt: skip
-    noisy = [add_noise(weights[t], *kinds[k // n], seed=k % n) for k, t in enumerate(starts)]
+    noisy = [add_noise(weights[t], *kinds[k // n], (seed, k % n)) for k, t in enumerate(starts)]
     lengths = np.log(1 / ALPHA) * np.subtract(ends * 3, starts)
     grids = [length * np.linspace(0, 1, 41) ** 2 for length in lengths]
     steps = [np.diff(g, prepend=0.0) for g in grids]
-    found = after(problem.loss, [*noisy, *(weights[t] for t in starts)], steps * 2)
+    found = after(problem, [*noisy, *(weights[t] for t in starts)], steps * 2)
     rows = [Perturbed(*row) for row in zip(grids, found[: 3 * n], found[3 * n :], strict=True)]
     return {"free": rows[:n], "balanced": rows[n : 2 * n], "escapes": rows[2 * n :]}

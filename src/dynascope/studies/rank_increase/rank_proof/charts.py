@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynascope.core.charts import Chart, Line, Panel, Points, Reference
+from dynascope.core.charts import Chart, Line, Panel, Reference
 from dynascope.studies.headlines import headline_chart
 from dynascope.studies.rank_increase.rank_proof import runs
 from dynascope.studies.rank_increase.rank_proof.phases import Race, Traced, parts
@@ -20,15 +20,24 @@ def predicted(stages: Stages, i: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([[0.0], stages.times]), stages.log_weights[:, i]
 
 
+Draws = dict[int, Race]
+
+
+def _shown(draws: Draws) -> tuple[int, Race]:
+    """The draw that is shown, with its seed."""
+    return next(iter(draws.items()))
+
+
 @study.chart(runs.toy, headline=True)
-def headline(s: Settings, toy: Race) -> Chart:
-    """The winner of the first stage."""
+def headline(s: Settings, draws: Draws) -> Chart:
+    """The winner of the first stage of the first draw."""
+    seed, toy = _shown(draws)
     flow, i = toy.flows[-1], int(toy.stages.order[0])
     until = toy.stages.times[-1]
     rows = flow.times <= until
     times = flow.times[rows]
     return headline_chart(
-        f"log_alpha of u + v of the first winner, from a start of size {flow.alpha:g}",
+        f"log_alpha of u + v of the first winner, from a start of size {flow.alpha:g}, seed {seed}",
         (TIME, times), ("log_alpha(u + v)", flow.log_sum[rows, i] / np.log(flow.alpha)),
         ("Algorithm 1", np.interp(times, *predicted(toy.stages, i))),
         note="It goes straight from 1 to an end of the race, 0 or 2, and stays.",
@@ -50,13 +59,14 @@ def _race(flow: Traced, stages: Stages) -> Panel:
 
 
 @study.chart(runs.toy)
-def logarithms(s: Settings, toy: Race) -> Chart:
-    """Lemma C.6: the race at the largest scale and at the smallest."""
+def logarithms(s: Settings, draws: Draws) -> Chart:
+    """Lemma C.6: the race of the first draw at the largest scale and at the smallest."""
+    seed, toy = _shown(draws)
     return Chart(
         "race", "All weights race to size one, and one arrives",
         "Logarithms of u + v to the base alpha, with the b of Algorithm 1 (dashed): straight "
-        "lines from 1 that turn where a winner reaches 0 or 2. At 0.01 weights differ too much "
-        "in size at the start for that.",
+        "lines from 1 that turn where a winner reaches 0 or 2. The larger the start, the more "
+        f"the weights' own sizes blur them. Seed {seed}.",
         (_race(toy.flows[0], toy.stages), _race(toy.flows[-1], toy.stages)),
     )  # fmt: skip
 
@@ -65,7 +75,10 @@ def _size_of_others(race: Race) -> list[tuple[float, float]]:
     """log(1 / alpha) and the largest losing weight as the first part A ends, in log10."""
     rows = []
     for flow in race.flows:
-        first = parts(flow, race.stages)[0]
+        found = parts(flow, race.stages)
+        if not found:
+            continue
+        first = found[0]
         off = race.stages.products[0] == 0
         off[race.stages.order[first.k]] = False
         last = first.rows[-1]
@@ -73,37 +86,51 @@ def _size_of_others(race: Race) -> list[tuple[float, float]]:
     return rows
 
 
+def _errors(toy: Race) -> list[tuple[float, float]]:
+    """log(1 / alpha) and the largest relative error of an escape time."""
+    found = [(flow, parts(flow, toy.stages)) for flow in toy.flows]
+    return [(flow.length, max(abs(p.ends / toy.stages.times[p.k] - 1) for p in own))
+            for flow, own in found if own]  # fmt: skip
+
+
+def _lengths(toy: Race) -> list[tuple[float, float]]:
+    """log(1 / alpha) and the largest length of a part B."""
+    waits = [(flow, part_b(flow, toy.stages)) for flow in toy.flows]
+    return [(flow.length, max((b - a) * flow.length for a, b in own.values()))
+            for flow, own in waits if own]  # fmt: skip
+
+
+def _lines(rows: list[list[tuple[float, float]]]) -> list[Line]:
+    """A line for each draw."""
+    drawn = [one for one in rows if one]
+    return [Line([x for x, _ in one], [y for _, y in one], "" if k else "one draw", group=0)
+            for k, one in enumerate(drawn)]  # fmt: skip
+
+
 @study.chart(runs.toy)
-def limits(s: Settings, toy: Race) -> Chart:
-    """Lemmas C.7 to C.10: errors and lengths against log(1 / alpha)."""
-    early, lengths = [], []
-    for flow in toy.flows:
-        found = parts(flow, toy.stages)
-        error = max(abs(p.ends / toy.stages.times[p.k] - 1) for p in found)
-        early.append((flow.length, error))
-        if waits := part_b(flow, toy.stages):
-            lengths.append((flow.length, max((b - a) * flow.length for a, b in waits.values())))
-    others = _size_of_others(toy)
-    x = "log(1 / alpha)"
+def limits(s: Settings, draws: Draws) -> Chart:
+    """Lemmas C.7 to C.10: errors and lengths against log(1 / alpha), in all draws."""
+    races = [one for one in draws.values() if parts(one.flows[-1], one.stages)]
     error, loser, length = (
-        Points([x for x, _ in rows], [y for _, y in rows], "", group=0)
-        for rows in (early, others, lengths)
+        _lines([numbers(one) for one in races]) for numbers in (_errors, _size_of_others, _lengths)
     )
+    x = "log(1 / alpha)"
     return Chart(
         "limits", "What the proof says of small starts",
-        "Left: the error of escape times falls like 1 / log(1 / alpha). Middle: the largest "
-        "weight that loses the first race is a power of alpha: a straight line down. Right: the "
-        "time from a new weight of size rho to the next plateau stays what it is.",
-        (Panel((error,), "Error of escape times", x, "relative error", "log", "log"),
-         Panel((loser,), "Largest losing weight", x, "log10 of its size"),
-         Panel((length, Reference("y", 0.0)), "Length of part B", x, "true time")),
+        "A line for each draw. Left: the error of escape times falls like 1 / log(1 / alpha). "
+        "Middle: the largest weight that loses the first race is a power of alpha: a straight line "
+        "down. Right: the time from a new weight of size rho to the next plateau stays what it is.",
+        (Panel(tuple(error), "Error of escape times", x, "relative error", "log", "log"),
+         Panel(tuple(loser), "Largest losing weight", x, "log10 of its size"),
+         Panel((*length, Reference("y", 0.0)), "Length of part B", x, "true time")),
     )  # fmt: skip
 
 
 @study.chart(runs.quotients)
-def smooth(s: Settings, found: dict[str, Quotients]) -> Chart:
+def smooth(s: Settings, draws: dict[str, dict[int, Quotients]]) -> Chart:
     """Lemmas D.5 to D.7: quotients against the distance."""
-    panels = []
+    found = {name: next(iter(one.values())) for name, one in draws.items()}
+    seed, panels = next(iter(draws["squared error"])), []
     for title, names in (
         ("Losses of the output", ("squared error", "cross-entropy", "absolute error")),
         ("Networks", ("attention head", "linear network", "rectified unit")),
@@ -118,6 +145,7 @@ def smooth(s: Settings, found: dict[str, Quotients]) -> Chart:
     return Chart(
         "smoothness", "Bounded quotients, but for kinks",
         "The largest difference quotient of a function and its derivatives over pairs of points "
-        "at a distance. What is smooth stays level; what has a kink (grey) grows to the left.",
+        "at a distance. What is smooth stays level; what has a kink (grey) grows to the left. "
+        f"Seed {seed}.",
         tuple(panels),
     )  # fmt: skip

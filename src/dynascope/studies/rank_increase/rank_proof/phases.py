@@ -9,18 +9,17 @@ moved by 4 rho (26); part B is the rest, from u = rho of the new coordinate to t
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from dynascope.numerics.log_flow import log_flow
-from dynascope.runtime.precision import precision
+from dynascope.studies.rank_increase.trajectories import pulls
 from dynascope.theories import Stages, incremental_stages
 
 RHO = 1e-3  # weights off the support that have moved by 4 rho end part A
 CLOSE = 1e-4  # distance to theta^k at which part A begins
 LONG, CLEAR = 0.1, 0.05  # rescaled time: the least length of a stage, and lead of its winner
 TOLERANCE = 1e-5  # of the flow
+SMALL_START = 1e-30  # below it every escape has records of its own
 WINDOW = (-12, 30, 127)  # records around an escape, in units of 1 / |g|
 
 
@@ -90,21 +89,31 @@ def plateau(products: np.ndarray) -> np.ndarray:
     return np.stack([root, np.sign(products) * root])
 
 
-def race(
-    loss: Callable, u: np.ndarray, v: np.ndarray, alphas: tuple[float, ...], most: int, points: int
-) -> Race:
+class Given(NamedTuple):
+    """What races: a loss of products and of data, one for all draws, and a start."""
+
+    loss: Callable
+    data: tuple[np.ndarray, ...]
+    u: np.ndarray
+    v: np.ndarray
+
+
+def race(given: Given, alphas: tuple[float, ...], most: int, points: int) -> Race:
     """Stages of a loss of products, and flows from (alpha u, alpha v) to the last of them."""
-    stages = incremental_stages(loss, len(u), most=most)
-    with precision("float64"):
-        pull = jax.jit(jax.vmap(lambda z: -jax.grad(loss)(z)))
-        at_rest = np.asarray(pull(jnp.asarray(stages.products)))
+    loss, data = given.loss, given.data
+    stages = incremental_stages(loss, len(given.u), most=most, parameters=data)
+
+    at_rest = pulls(loss, data, stages.products)
     end = min(stages.until, 1.2 * stages.times[-1])
     times = _close_together(stages, at_rest, alphas, np.linspace(0, end, points))
-    flow = log_flow(loss, u, v, alphas, times, TOLERANCE)
-    with precision("float64"):
-        along = [np.asarray(pull(jnp.asarray(z))) for z in flow.products]
-    rows = zip(flow.alphas, flow.log_sum, flow.log_difference, along, strict=True)
-    return Race(tuple(Traced(float(a), flow.times, *row) for a, *row in rows), stages, at_rest)
+    # The last one again and again: as many for all draws, so that one program serves them.
+    most_times = points + most * WINDOW[-1] * sum(alpha < SMALL_START for alpha in alphas)
+    padded = np.concatenate([times, np.full(most_times - len(times), times[-1])])
+    flow = log_flow(loss, given.u, given.v, alphas, padded, TOLERANCE, parameters=data)
+    rows = slice(len(times))
+    along = [pulls(loss, data, z)[rows] for z in flow.products]
+    kept = zip(flow.alphas, flow.log_sum[:, rows], flow.log_difference[:, rows], along, strict=True)
+    return Race(tuple(Traced(float(a), times, *row) for a, *row in kept), stages, at_rest)
 
 
 def _close_together(
@@ -115,7 +124,7 @@ def _close_together(
     unit = np.linspace(*WINDOW)
     around = [t + unit / (g * np.log(1 / alpha))
               for t, g in zip(stages.times, winners, strict=True) for alpha in alphas
-              if alpha < 1e-30]  # fmt: skip
+              if alpha < SMALL_START]  # fmt: skip
     chosen = np.unique(np.concatenate([times, *around]))
     return chosen[(chosen >= 0) & (chosen <= times[-1])]
 

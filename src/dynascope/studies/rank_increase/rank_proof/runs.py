@@ -11,11 +11,19 @@ import numpy as np
 from dynascope.core.sources import boix2023
 from dynascope.core.spec import Spec, static_field
 from dynascope.models import DiagonalAttention
-from dynascope.studies.nodes import Missing
+from dynascope.studies.rank_increase.draws import drawn
 from dynascope.studies.rank_increase.rank_proof import smoothness
-from dynascope.studies.rank_increase.rank_proof.phases import CLEAR, LONG, Race, Traced, parts, race
+from dynascope.studies.rank_increase.rank_proof.phases import (
+    CLEAR,
+    LONG,
+    Given,
+    Race,
+    Traced,
+    parts,
+    race,
+)
 from dynascope.studies.rank_increase.rank_proof.smoothness import Quotients
-from dynascope.studies.rank_increase.trajectories import diagonal_linear
+from dynascope.studies.rank_increase.trajectories import diagonal_linear, on_white_inputs
 from dynascope.studies.study import Study
 from dynascope.tasks import AttentionTeacher
 from dynascope.theories import Stages, incremental_stages, product_problem
@@ -28,13 +36,19 @@ STARTS = 40  # random starts of the lemmas about single weights
 
 @dataclass(frozen=True)
 class Settings(Spec, tag="studies.rank-proof"):
-    """The toy problem, the scales of its start, and how closely it is followed."""
+    """The toy problem, the scales of its start, how closely it is followed, and how many draws."""
 
     task: AttentionTeacher = AttentionTeacher(size=12, tokens=6, points=200, teacher_scale=0.8)
     alphas: tuple[float, ...] = static_field((1e-2, 1e-32, 1e-64, 1e-128, 1e-300))
     stages: int = 8
     points: int = 601  # besides those around every escape
-    seed: int = 0
+    seeds: int = 8
+    first_seed: int = 100  # sizes and bounds were chosen on seed 0
+
+    @property
+    def draws(self) -> tuple[int, ...]:
+        """The seeds of teacher, data, start and pairs of points."""
+        return drawn(self.first_seed, self.seeds)
 
 
 study = Study(
@@ -44,12 +58,14 @@ study = Study(
     settings=Settings,
     scales={
         "smoke": {"task.size": 6, "task.tokens": 4, "task.points": 60, "stages": 4,
-                  "points": 301, "alphas": (1e-2, 1e-64, 1e-300)},
+                  "points": 151, "alphas": (1e-64, 1e-300), "seeds": 6},
         "laptop": {},
         "paper": {"task.size": 50, "task.tokens": 10, "task.points": 1000,
                   "task.teacher_scale": 0.5, "stages": 12},
     },
     notes=(
+        "Every claim about a drawn teacher, data set, start or pair of points is put to several "
+        "draws, or to as many as have a stage that is long and has a clear winner.",
         "Part A of a stage ends where weights off the support have moved by 4 rho, rho = 0.001, "
         "and begins within 0.0001 of its plateau. Stages shorter than 0.1, and those whose "
         "runner-up is less than 0.05 behind, overlap at every scale that numbers can hold, and "
@@ -62,19 +78,28 @@ study = Study(
 )  # fmt: skip
 
 
-@study.compute(seconds=lambda s: 3 + 3e-7 * s.points * s.task.points * s.task.size)
-def toy(s: Settings) -> Race:
+DRAWS = ("seeds", "first_seed")
+
+
+@study.compute(
+    each=lambda s: s.draws,
+    seconds=lambda s: 3 + s.seeds * (0.5 + 3e-7 * s.points * s.task.points * s.task.size),
+)  # fmt: skip
+def toy(s: Settings, seed: int) -> Race:
     """The toy problem."""
-    problem = product_problem(s.task, DiagonalAttention(), s.seed)
-    return race(problem.loss, problem.u, problem.v, s.alphas, s.stages, s.points)
+    problem = product_problem(s.task, DiagonalAttention(), seed)
+    given = Given(problem.on, problem.data, problem.u, problem.v)
+    return race(given, s.alphas, s.stages, s.points)
 
 
-@study.compute(reads=("seed", "alphas", "points"), seconds=lambda s: 3)
-def linear(s: Settings) -> Race:
-    """A diagonal linear network on white inputs."""
-    u, v = np.random.default_rng(s.seed).normal(size=(2, len(SEPARATE)))
-    loss = diagonal_linear(SEPARATE, np.eye(len(SEPARATE)))
-    return race(loss, u, v, s.alphas, len(SEPARATE), s.points)
+@study.compute(
+    each=lambda s: s.draws, reads=(*DRAWS, "alphas", "points"), seconds=lambda s: 3 + 0.2 * s.seeds
+)
+def linear(s: Settings, seed: int) -> Race:
+    """A diagonal linear network on white inputs from a random start."""
+    u, v = np.random.default_rng(seed).normal(size=(2, len(SEPARATE)))
+    given = Given(diagonal_linear, on_white_inputs(SEPARATE), u, v)
+    return race(given, s.alphas, len(SEPARATE), s.points)
 
 
 def last_long(race: Race, share: float) -> int | None:
@@ -91,17 +116,29 @@ def last_long(race: Race, share: float) -> int | None:
     return int(clear[-1]) if clear.size else None
 
 
+WRONG = ("time", "winner", "logarithms", "pulls", "other plateaus", "moved", "turned")
+
+
 @study.finding(toy)
-def misread(s: Settings, toy: Race) -> dict[str, Race] | Missing:
-    """Flows or predictions that are wrong in a known way.
+def misread(s: Settings, toy: dict[int, Race]) -> dict[str, dict[int, Race]]:
+    """Flows or predictions that are wrong in a known way, by the way and by draw.
+
+    Without draws that have no stage for it.
+    """
+    found = {seed: wrong for seed, one in toy.items() if (wrong := misread_one(one)) is not None}
+    return {way: {seed: wrong[way] for seed, wrong in found.items()} for way in WRONG}
+
+
+def misread_one(toy: Race) -> dict[str, Race] | None:
+    """One race, wrong in each of these ways.
 
     All but the plateaus are wrong in the last long stage only: a claim that must fail there looks
-    at every stage.
+    at every stage. None where there is no such stage.
     """
     found, last = toy.stages, last_long(toy, 0.1)
     rolled = np.roll(found.products, -1, axis=0)
     if last is None:
-        return Missing("no stage is long and has a clear winner")
+        return None
     here = np.arange(len(found.order)) == last
     plateau = np.arange(len(found.products))[:, None] == last
     losers = np.flatnonzero((found.products[last] == 0) & (toy.pulls[last] != 0))
@@ -157,32 +194,51 @@ def _turning(flow: Traced, stages: Stages) -> Traced:
 
 
 @study.finding(toy)
-def turning(s: Settings, toy: Race) -> Race:
+def turning(s: Settings, toy: dict[int, Race]) -> dict[int, Race]:
     """The same flows with the winners' v of the other sign until their part A ends."""
-    return toy._replace(flows=tuple(_turning(f, toy.stages) for f in toy.flows))
+    return {seed: one._replace(flows=tuple(_turning(f, one.stages) for f in one.flows))
+            for seed, one in toy.items()}  # fmt: skip
 
 
 @study.finding(toy)
-def resting(s: Settings, toy: Race) -> Race:
-    """The same flows with the pulls of the plateau that is predicted for each time."""
-    flows = (f._replace(pulls=toy.pulls[toy.stages.plateau_at(f.times)]) for f in toy.flows)
-    return toy._replace(flows=tuple(flows))
+def resting(s: Settings, toy: dict[int, Race]) -> dict[int, Race]:
+    """The same flows with the pulls of the plateaus themselves in their parts A."""
+    return {seed: one._replace(flows=tuple(_resting(f, one) for f in one.flows))
+            for seed, one in toy.items()}  # fmt: skip
 
 
-@study.compute(seconds=lambda s: 2)
-def lipschitz(s: Settings) -> dict[str, float]:
+def _resting(flow: Traced, race: Race) -> Traced:
+    """A flow with the pulls of theta^k all along part A of stage k."""
+    pulls = race.pulls[race.stages.plateau_at(flow.times)]
+    for part in parts(flow, race.stages):
+        pulls[part.rows] = race.pulls[part.k]
+    return flow._replace(pulls=pulls)
+
+
+@study.compute(
+    each=lambda s: s.draws, reads=(*DRAWS, "task"), seconds=lambda s: 1.5 + 0.1 * s.seeds
+)
+def all_lipschitz(s: Settings, seed: int) -> dict[str, float]:
     """Lipschitz constants of the losses, from samples in a ball that holds every plateau."""
-    problem = product_problem(s.task, DiagonalAttention(), s.seed)
-    linear = diagonal_linear(SEPARATE, np.eye(len(SEPARATE)))
-    return {"toy": smoothness.steepest(problem.loss, problem.size),
-            "linear": smoothness.steepest(linear, len(SEPARATE))}  # fmt: skip
+    problem = product_problem(s.task, DiagonalAttention(), seed)
+    white = on_white_inputs(SEPARATE)
+    return {"toy": smoothness.steepest(problem.on, problem.data, problem.size),
+            "linear": smoothness.steepest(diagonal_linear, white, len(SEPARATE))}  # fmt: skip
+
+
+@study.finding(all_lipschitz)
+def lipschitz(s: Settings, found: dict[int, dict[str, float]]) -> dict[str, dict[int, float]]:
+    """The same, by the loss and by draw."""
+    return {name: {seed: one[name] for seed, one in found.items()} for name in ("toy", "linear")}
 
 
 @study.compute(reads=(), seconds=lambda s: 2)
 def leaving(s: Settings) -> dict[str, Stages]:
     """Stages of a linear network in which an entry leaves, and of one in which none does."""
-    found = incremental_stages(diagonal_linear(RETURNING, CORRELATED), len(RETURNING))
-    white = incremental_stages(diagonal_linear(SEPARATE, np.eye(len(SEPARATE))), len(SEPARATE))
+    found, white = (
+        incremental_stages(diagonal_linear, len(given[0]), parameters=given)
+        for given in ((RETURNING, CORRELATED), on_white_inputs(SEPARATE))
+    )
     logs = found.log_weights.copy()
     logs[1, np.flatnonzero(found.products[1] == 0)] = 0.0  # as if they had been learned before
     return {"returning": found, "white": white, "planted": replace(found, log_weights=logs)}
@@ -191,7 +247,7 @@ def leaving(s: Settings) -> dict[str, Stages]:
 @study.finding
 def single(s: Settings) -> dict[float, Traced]:
     """Single weights of many sizes: log_alpha w evenly from -1 to 3, from random starts."""
-    u, v = np.random.default_rng(s.seed).normal(size=(2, STARTS))
+    u, v = np.random.default_rng(s.first_seed).normal(size=(2, STARTS))
     found = {}
     for alpha in (0.5, 1e-32, 1e-300):
         logs = np.linspace(-1, 3, 401)[:, None] * np.log(alpha) * np.ones(STARTS)
@@ -201,10 +257,24 @@ def single(s: Settings) -> dict[float, Traced]:
     return found
 
 
-@study.compute(reads=("seed",), seconds=lambda s: 8)
-def quotients(s: Settings) -> dict[str, Quotients]:
+@study.compute(each=lambda s: s.draws, reads=DRAWS, seconds=lambda s: 6 + 0.3 * s.seeds)
+def all_quotients(s: Settings, seed: int) -> dict[str, Quotients]:
     """Difference quotients of losses, networks and objectives, smooth and not."""
-    return smoothness.all_quotients(s.seed)
+    return smoothness.all_quotients(seed)
+
+
+@study.finding(all_quotients)
+def quotients(
+    s: Settings, found: dict[int, dict[str, Quotients]]
+) -> dict[str, dict[int, Quotients]]:
+    """The same, by the function and by draw."""
+    return {name: {seed: one[name] for seed, one in found.items()} for name in SMOOTH_AND_NOT}
+
+
+SMOOTH_AND_NOT = (
+    "squared error", "absolute error", "cross-entropy", "attention head", "rectified unit",
+    "linear network", "toy problem", "absolute deviation", "linear problem",
+)  # fmt: skip
 
 
 def sizes(flow: Traced) -> np.ndarray:
