@@ -100,7 +100,9 @@ study.claim(
     "After Gaussian noise of deviation 0.05 on the weights of a plateau all products u v return to "
     "within 1e-4.",
     boix2023("Figs. 3a, 10", how="corrects"), products_return, in_all_seeds("ours"),
-    on=runs.noisy["free"], note=from_to(products_apart, "Largest difference of a product"),
+    on=runs.noisy["free"],
+    note=from_to(products_apart, "Noise falls like exp(-2 c t), and is not gone where the next "
+                 "coordinate comes up sooner. Largest difference of a product"),
     fails_on=case("at the moment of the noise", runs.just_after["free"]),
     holds_on=case("a diagonal linear network", runs.linear["free"]), partner="weights-return",
 )  # fmt: skip

@@ -182,33 +182,25 @@ def separable(s: Settings) -> dict[str, Stages]:
     return {name: incremental_stages(loss, 2) for name, loss in losses.items()}
 
 
-def _gaps(stages: dict[int, Stages]) -> dict[int, np.ndarray]:
-    return {seed: one.gaps / one.times for seed, one in stages.items()}
-
-
-def _strictness(stages: dict[int, Stages]) -> dict[int, np.ndarray]:
-    return {seed: one.strictness[1:] for seed, one in stages.items()}
-
-
 @study.finding(stages)
 def gaps(s: Settings, stages: dict[int, Stages]) -> dict[int, np.ndarray]:
     """How much later the runner-up of every stage would be, as a share of the stage's time."""
-    return _gaps(stages)
+    return {seed: one.gaps / one.times for seed, one in stages.items()}
 
 
 @study.finding(stages)
 def strictness(s: Settings, stages: dict[int, Stages]) -> dict[int, np.ndarray]:
     """C of every plateau on which something is learned."""
-    return _strictness(stages)
+    return {seed: one.strictness[1:] for seed, one in stages.items()}
 
 
 @study.finding(linear_stages)
 def linear_strictness(s: Settings, stages: dict[int, Stages]) -> dict[int, np.ndarray]:
     """C of the linear network's plateaus, 2 min |target|."""
-    return _strictness(stages)
+    return {seed: one.strictness[1:] for seed, one in stages.items()}
 
 
 @study.finding(linear_stages)
 def linear_gaps(s: Settings, stages: dict[int, Stages]) -> dict[int, np.ndarray]:
     """The same for the linear network."""
-    return _gaps(stages)
+    return {seed: one.gaps / one.times for seed, one in stages.items()}

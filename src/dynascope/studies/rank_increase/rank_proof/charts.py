@@ -79,7 +79,7 @@ def _size_of_others(race: Race) -> list[tuple[float, float]]:
         if not found:
             continue
         first = found[0]
-        off = race.stages.products[0] == 0
+        off = race.stages.products[first.k] == 0
         off[race.stages.order[first.k]] = False
         last = first.rows[-1]
         rows.append((flow.length, float((sizes(flow)[last][off] * np.log10(flow.alpha)).max())))

@@ -146,6 +146,10 @@ def parts(flow: Traced, stages: Stages) -> list[PartA]:
         if begin is None:
             continue
         row, begins = begin
+        goal = stages.products[k]  # asked of the products too: u and v may be close to another
+        allowed = 3 * CLOSE * (1 + np.sqrt(np.abs(goal).max()))
+        if np.abs(np.prod(weights[row], axis=0) - goal).max() > allowed:
+            continue
         start = weights[row][:, off]
         moved = np.linalg.norm(weights[row:][:, :, off] - start, axis=-1).sum(axis=-1)
         beyond = np.flatnonzero(moved > 4 * RHO)

@@ -133,11 +133,11 @@ def misread_one(toy: Race) -> dict[str, Race] | None:
     """One race, wrong in each of these ways.
 
     All but the plateaus are wrong in the last long stage only: a claim that must fail there looks
-    at every stage. None where there is no such stage.
+    at every stage. None where there is no such stage, or it is the first of all.
     """
     found, last = toy.stages, last_long(toy, 0.1)
     rolled = np.roll(found.products, -1, axis=0)
-    if last is None:
+    if not last:
         return None
     here = np.arange(len(found.order)) == last
     plateau = np.arange(len(found.products))[:, None] == last
@@ -208,11 +208,16 @@ def resting(s: Settings, toy: dict[int, Race]) -> dict[int, Race]:
 
 
 def _resting(flow: Traced, race: Race) -> Traced:
-    """A flow with the pulls of theta^k all along part A of stage k."""
-    pulls = race.pulls[race.stages.plateau_at(flow.times)]
-    for part in parts(flow, race.stages):
-        pulls[part.rows] = race.pulls[part.k]
-    return flow._replace(pulls=pulls)
+    """A flow with the pulls of theta^k until the k-th winner has half of its size to be."""
+    stages, (u, v) = race.stages, np.moveaxis(flow.weights(), 1, 0)
+    number, since = np.zeros(len(flow.times), int), 0
+    for k, i in enumerate(stages.order):
+        learned = np.flatnonzero((u * v)[since:, i] / stages.products[k + 1, i] > 0.5)
+        if not learned.size:
+            break
+        since += int(learned[0])
+        number[since:] = k + 1
+    return flow._replace(pulls=race.pulls[number])
 
 
 @study.compute(

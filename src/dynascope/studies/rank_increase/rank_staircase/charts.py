@@ -28,8 +28,16 @@ Draws = dict[int, Followed]
 
 
 def _first(draws: Draws) -> tuple[int, Followed]:
-    """The draw that is shown, with its seed."""
-    return next(iter(draws.items()))
+    """The draw that is shown, with its seed, until its last plateau that is predicted ends."""
+    seed, shown = next(iter(draws.items()))
+    return seed, shown._replace(flows=tuple(_until(f, shown.stages.until) for f in shown.flows))
+
+
+def _until(flow: Trajectory, end: float) -> Trajectory:
+    rows = flow.times <= end
+    return flow._replace(
+        times=flow.times[rows], losses=flow.losses[rows], products=flow.products[rows]
+    )
 
 
 @study.chart(runs.toy, headline=True)
