@@ -71,6 +71,8 @@ def test_a_verdict_is_outdated_once_claim_or_rule_change_and_is_judged_anew(
     text = cli("claims", "--study", "tiny").out
     assert "outdated (holds)" in text and "dynascope run judges anew" in text
     assert not rows(cli("claims", "--study", "tiny", "--verdict", "holds", "--json"))
+    none = cli("claims", "--study", "tiny", "--verdict", "holds").out
+    assert "0 claims" in none and "not among them: 2 that are outdated" in none
 
     def refuse(*args, **options):
         raise AssertionError("ran again, though the runs are stored")

@@ -51,11 +51,8 @@ def claims(
     from dynascope.runner import claim_rows
     from dynascope.store import Store
 
-    rows = [
-        row
-        for row in claim_rows(Store(), source=source, study=study)
-        if verdict in (None, row["verdict"])
-    ]
+    every = claim_rows(Store(), source=source, study=study)
+    rows = [row for row in every if verdict in (None, row["verdict"])]
     if as_json:
         emit({"claims": rows})
         return
@@ -66,7 +63,10 @@ def claims(
     told = ", ".join(f"{n} {v.replace('_', ' ')}" for v, n in counts.items() if n)
     noun = "claim" if len(rows) == 1 else "claims"
     print(f"{len(rows)} {noun}{': ' if told else ''}{told}")
-    if counts["outdated"]:
+    hidden = sum(row["verdict"] == "outdated" for row in every) - counts["outdated"]
+    if hidden:
+        print(f"not among them: {hidden} that are outdated, see --verdict outdated")
+    if counts["outdated"] or hidden:
         print(
             "outdated: judged by other words, bounds, code, data sets or another rule than today's;"
             " dynascope run judges anew on the stored runs"
