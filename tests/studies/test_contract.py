@@ -87,9 +87,9 @@ def test_the_numbers_of_controls_are_measured(study, outcomes):
             if control is None or control.measured.value is None:
                 continue
             value, own = control.measured.value, claim.measured
-            # A count may be as small as a number of rounds by itself, and a share or gain a half.
+            # Counts, shares and powers may be whole or half numbers by themselves.
             typed = {*_typed(case), *_planted(case)}
-            met = value in typed and value not in (*range(-10, 11), 0.5)
+            met = value in typed and 2 * value not in range(-20, 21)
             assert not met, f"{claim.id}: {control.statement}"
             # 1/2 and 1 may meet by themselves; 0.37412 and -0.37412 do not.
             if own.value and _generic(own.value):
