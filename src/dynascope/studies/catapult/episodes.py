@@ -19,7 +19,7 @@ from dynascope.studies.nodes import Missing
 REST_RISE = 1.05  # what the rest may reach over its first value: zhu2024 Claim 1 has 1
 BACK = 0.2  # of the first loss: what a catapult comes back to
 STILL = 1e-3  # of the kernel's norm: what a step may take from one that is said to stay
-PLANTED_RATE = 1.2  # of planted runs, whose critical rate is one over the norm
+PLANTED_RATE = 0.6  # of planted runs, whose critical rate is one over the norm
 
 
 def part(run: Run, name: str) -> np.ndarray:
@@ -249,26 +249,31 @@ def largest_rise(run: Run) -> Measured:
 def planted(kind: str, steps: int = 60, seeds: int = 8) -> Run:
     """A run whose answer is known.
 
-    A "catapult", a spike "elsewhere", a "monotone" loss, one that "diverges", or a catapult whose
-    kernel is "sinking" all the time.
+    A "catapult", a spike "elsewhere", a "monotone" loss, one that "diverges"; or one wide spike
+    with a kernel that falls "inside" it alone, or "outside" it alone. On the first step the
+    last two do the contrary, so that it tells nothing of the others.
     """
     t = np.arange(steps, dtype=float)
     bump = 4 * np.exp(-0.5 * ((t - 12) / 3) ** 2)
     second = 0.5 * np.exp(-0.5 * ((t - 40) / 1.5) ** 2)
     fall = np.exp(-t / 12)
     rest = 0.6 * fall
-    top = 0.4 * fall + (bump + second if kind in ("catapult", "elsewhere", "sinking") else 0)
+    top = 0.4 * fall + (bump + second if kind in ("catapult", "elsewhere") else 0)
     norm = np.where(t < 12, 1.0, 0.5) - 0.1 * (t > 40) - 0.05 * (t > 55)
     if kind == "elsewhere":  # the spike is outside the top eigenspace, and the kernel grows
         top, rest, norm = rest, top, 2 - norm
     elif kind == "monotone":
         norm = 1 + 0.001 * t
-    elif kind == "sinking":
-        norm = norm * np.exp(-0.01 * t)
+    elif kind in ("inside", "outside"):
+        wide = (t >= 6) & (t < 45)
+        top = top + 5.0 * wide
+        falls = np.roll(wide if kind == "inside" else ~wide, -1)
+        falls[0] = ~falls[0]
+        norm = np.exp(np.concatenate([[0.0], np.cumsum(np.where(falls, -0.01, 0.002))[:-1]]))
     elif kind == "diverges":
         top, norm = top * np.exp(t / 4), 1 + t
     wobble = 1 + 1e-3 * np.linspace(-1, 1, seeds)[:, None]
-    norm, top, rest = (v * wobble for v in (norm, top, rest))
+    norm, top, rest = (v * wobble for v in (2 * norm, top, rest))
     split = np.stack([norm, top, rest], axis=-1)
     if kind == "diverges":
         split[:, 40:] = np.nan

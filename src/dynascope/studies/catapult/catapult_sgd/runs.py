@@ -208,5 +208,5 @@ trainings = {name: _panel(name) for name in PANELS}
 @study.finding
 def made(s: Settings) -> dict[str, Run]:
     """Runs whose answer is known."""
-    kinds = ("catapult", "elsewhere", "monotone", "sinking")
+    kinds = ("catapult", "elsewhere", "monotone", "inside", "outside")
     return {kind: planted(kind, seeds=64) for kind in kinds}
