@@ -158,7 +158,7 @@ def _judged(case: str) -> Node:
 
     @study.compute(
         truncations, writers, name=f"search on {case}", **_there(name),
-        seconds=lambda s: each * s.prompts * DRAWS,
+        seconds=lambda s: 0.5 + each * s.prompts * DRAWS,  # decomposing the matrix
     )  # fmt: skip
     def judged(
         s: Settings, truncations: dict[int, Grid], writers: dict[int, Attribution]
