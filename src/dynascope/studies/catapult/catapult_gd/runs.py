@@ -58,7 +58,7 @@ PANELS = {
 }
 ADDED = ("wrn-svhn", "vit", "vit-svhn")  # combinations that the thesis has for SGD only
 # Seconds of a step of one seed at laptop scale, both runs together, on two cores; those of CNNs
-# were timed beside other work.
+# were timed beside other work, and those of SVHN's residual network and transformers are guesses.
 STEP = {
     "digits": 0.24, "fcn": 0.24, "cnn": 1.6, "fcn-svhn": 0.24, "cnn-svhn": 1.6, "rank-2": 0.2,
     "wrn": 4.0, "classes": 0.17, "classes-cnn": 0.7, "wrn-svhn": 4.0, "vit": 0.08, "vit-svhn": 0.08,
