@@ -9,7 +9,7 @@ from dynascope import edits
 from dynascope.core.errors import BadInput
 from dynascope.language import Prompt, encoded, score, search
 from dynascope.language.search import KINDS as KEPT
-from dynascope.language.search import joined, measure_grid
+from dynascope.language.search import choose, joined, measure_grid
 
 from .small import KINDS, model
 
@@ -87,3 +87,17 @@ def test_what_is_not_enough_is_told():
         search(lm, encoded(lm, PROMPTS[:3]), progress=False)
     with pytest.raises(BadInput, match="from 0 to 2"):
         search(lm, encoded(lm, PROMPTS), layers=[3], progress=False)
+
+
+def test_a_grid_of_another_model_or_of_other_prompts_is_refused():
+    lm, other = planted(), model("llama", seed=1)
+    prompts = encoded(lm, PROMPTS)
+    grid = measure_grid(lm, prompts, keeps=(0.25,), progress=False)
+    assert choose(lm, prompts, grid).best.edit
+    for wrong in (
+        (other, prompts, grid),
+        (lm, prompts.part(np.arange(4)), grid),
+        (lm, prompts, grid._replace(kept=grid.kept + 1)),  # as it is, but not once truncated
+    ):
+        with pytest.raises(BadInput, match="measured on this model"):
+            choose(*wrong)

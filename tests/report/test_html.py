@@ -17,6 +17,8 @@ from dynascope.core.records import (
     result_to_plain,
 )
 from dynascope.report import page
+from dynascope.report.html.claims import LEFT_OUT, claims_table
+from dynascope.report.html.entry import stated
 
 from .example import example, headline
 from .marks import HOSTILE, hostile
@@ -212,3 +214,17 @@ def test_only_charts_in_space_bring_the_whole_library():
         len(page(replace(example(), charts=(c,), headline=None), COMMAND)) for c in (flat, space)
     ]
     assert sizes[0] < 0.8e6 and 1e6 < sizes[1] - sizes[0] < 2e6
+
+
+def test_claims_that_were_not_measured_come_last_with_their_reason_alone():
+    first = replace(example().claims[0], note="what the first one tells")
+    left = replace(
+        first, id="swing-by/left-out", verdict="not_applicable", note="its data are not here"
+    )
+    table = claims_table(map(stated, (left, first)))
+    rows = table.partition("</tbody>")[0].split("<tr ")[1:]
+    assert ["swing-by/left-out" in row for row in rows] == [False, True]
+    assert "0.970" in rows[0] and "what the first one tells" in rows[0]
+    assert "0.970" not in rows[1] and 'colspan="3"' in rows[1] and "must fail" not in rows[1]
+    assert rows[1].count("its data are not here") == 1
+    assert LEFT_OUT in table and LEFT_OUT not in claims_table([stated(first)])

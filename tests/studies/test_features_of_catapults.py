@@ -90,7 +90,7 @@ def test_a_schedule_with_fewer_raises_keeps_its_last_rate():
 def trained(rate, batch, steps, seeds, looks=100, **options):
     size = {} if batch is None else {"batch_size": batch, "order": "shuffled"}
     kind = dynamics.GradientDescent if batch is None else dynamics.SGD
-    counting = () if batch is None else (probes.SupercriticalSteps(),)
+    counting = options.pop("more", ()) if batch is None else (probes.SupercriticalSteps(),)
     return ds.simulate(
         options.pop("task", TASK), options.pop("model", MODEL), kind(rate, **size), steps=steps,
         seeds=seeds, record=record.Every(looks), progress=False,
@@ -107,16 +107,22 @@ def at_best(run, name):
 
 
 @pytest.mark.slow
-def test_table_4_1_at_full_size_for_small_batches():
-    """Check 29: three seeds; the row of all samples at once is in the study."""
-    found = {b: trained(3.09, b, 12_000, 3) for b in (50, 10, 5)}
-    align, test, count = (
+def test_table_4_1_at_full_size():
+    """Check 29, three seeds."""
+    whole = trained(3.09, None, 12_000, 3, more=(probes.TangentKernelNorm(),))
+    found = {2000: whole} | {b: trained(3.09, b, 12_000, 3) for b in (50, 10, 5)}
+    align, test = (
         {b: at_best(run, name) for b, run in found.items()}
-        for name in ("agop_alignment", "test_set_loss", "supercritical_steps")
+        for name in ("agop_alignment", "test_set_loss")
     )
-    assert align[5].mean() > align[10].mean() > align[50].mean()
-    assert test[5].mean() < test[10].mean() < test[50].mean()
+    count = {b: at_best(found[b], "supercritical_steps") for b in (50, 10, 5)}
+    order = [2000, 50, 10, 5]
+    assert (np.diff([align[b].mean() for b in order]) > 0).all()
+    assert (np.diff([test[b].mean() for b in order]) < 0).all()
     assert (count[50] == 0).all()
+    assert 3.09 * np.nanmax(whole["tangent_kernel_norm"].values) < 2000, "no catapult"
+    assert align[2000].mean() == pytest.approx(0.79, abs=0.05)
+    assert test[2000].mean() == pytest.approx(0.77, abs=0.09)
     assert align[5].mean() == pytest.approx(0.945, abs=0.03)
     assert test[5].mean() == pytest.approx(0.41, abs=0.07)
     assert align[10].mean() == pytest.approx(0.87, abs=0.05)

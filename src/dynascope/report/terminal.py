@@ -13,6 +13,7 @@ from dynascope.report.words import (
     control_words,
     controls,
     expected_words,
+    left_out,
     measured_words,
     summary,
 )
@@ -58,7 +59,7 @@ class _Verdicts:
         heading = f"{self.result.title} ({self.result.study}, scale {self.result.scale})"
         yield words(heading, "bold")
         show = _table if options.max_width >= WIDE else _list
-        judged = tuple(c for c in claims if not _left_out(c))
+        judged = tuple(c for c in claims if not left_out(c))
         stated = tuple(c for c in judged if not c.exploratory)
         if stated:
             yield show(stated, words)
@@ -72,15 +73,10 @@ class _Verdicts:
         yield words(summary(claims))
 
 
-def _left_out(claim: Claim) -> bool:
-    """Whether there is nothing to show of a claim but the reason why it was not measured."""
-    return claim.verdict == "not_applicable" and bool(claim.note)
-
-
 def _reasons(claims: tuple[Claim, ...]) -> dict[str, list[str]]:
     """Which claims were not measured, by reason: one line for all of a data set or panel."""
     found: dict[str, list[str]] = {}
-    for claim in filter(_left_out, claims):
+    for claim in filter(left_out, claims):
         found.setdefault(claim.note.rstrip("."), []).append(claim.id.rpartition("/")[2])
     return found
 

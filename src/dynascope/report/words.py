@@ -233,3 +233,8 @@ def _controls(claims: Sequence[Claim]) -> str:
     if all(went):
         return "Every control went as it must."
     return f"{went.count(False)} of {len(went)} controls did not go as they must; see them."
+
+
+def left_out(claim: Claim) -> bool:
+    """Whether there is nothing to show of a claim but the reason why it was not measured."""
+    return claim.verdict == "not_applicable" and bool(claim.note)

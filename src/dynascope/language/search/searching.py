@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynascope.core.errors import bad
-from dynascope.edits import DropPart, Edit, KeepRandom, Selection, directions, layout
+from dynascope.edits import DropPart, Edit, KeepRandom, directions, layout
 from dynascope.edits.changes import words
 from dynascope.language.model import LanguageModel
 from dynascope.language.prompts.encoding import NONE, Encoded
@@ -16,6 +16,9 @@ from dynascope.language.search.grid import KEEPS, Grid, measure_grid
 from dynascope.language.search.resuming import Resumed
 
 DRAWS = 8  # of random directions at the place that was chosen
+# Between logarithms of one probability in float32: 5e-6 seen; a stored grid may be of another
+# processor.
+SAME = 1e-3
 
 
 class Held(NamedTuple):
@@ -86,7 +89,7 @@ def search(
 
 
 def choose(model: LanguageModel, prompts: Encoded, grid: Grid, *, seed: int = 0) -> Found:
-    """The choice among truncations that have been measured; see `search`."""
+    """The choice among truncations that have been measured on this model; see `search`."""
     order = np.random.default_rng(seed).permutation(len(prompts.texts))
     chosen_on, held_out = np.sort(order[::2]), np.sort(order[1::2])
 
@@ -94,7 +97,7 @@ def choose(model: LanguageModel, prompts: Encoded, grid: Grid, *, seed: int = 0)
     drop = int(grid.gain(grid.dropped)[:, chosen_on].mean(1).argmax())
     best = grid.edit("largest", *place)
     random = KeepRandom(best.layer, best.matrix, keep=best.keep)  # type: ignore[attr-defined]
-    draws = _draws(model, prompts, best)
+    draws = _draws(model, prompts, grid, place)
     tried: dict[str, tuple[Any, np.ndarray]] = {
         "best": (best, grid.kept[(0, *place)]),
         "random_there": (random, np.mean(draws, axis=0)),
@@ -140,13 +143,25 @@ def _mean(many: list[Held]) -> Held:
     return Held(many[0].edit, *map(float, mean))
 
 
-def _draws(model: LanguageModel, prompts: Encoded, edit: Selection) -> list[np.ndarray]:
-    """Scores of several draws of as many random directions at the place of an edit."""
-    here = Resumed(model, prompts)
+def _draws(
+    model: LanguageModel, prompts: Encoded, grid: Grid, place: tuple[int, int, int]
+) -> list[np.ndarray]:
+    """Scores of several draws of as many random directions at a place of the grid.
+
+    The model as it is and the truncation at that place are scored once more: a grid of other
+    prompts or of another model is refused.
+    """
+    edit, here = grid.edit("largest", *place), Resumed(model, prompts)
     while here.layer < edit.layer:
         here.advance()
     found = layout(model.weights, model.config)
-    parts = directions(found.matrix(edit.layer, edit.matrix))
-    rank = len(edit.which(len(parts.sigma)))
+    w = found.matrix(edit.layer, edit.matrix)
+    parts = directions(w)
+    size = len(parts.sigma)
+    for entries, known in ((w, grid.base), (parts.kept(edit.which(size)), grid.kept[(0, *place)])):
+        again = here.scores(edit.matrix, entries)
+        if again.shape != known.shape or not np.allclose(again, known, atol=SAME, equal_nan=True):
+            raise bad("grid", words(edit), "what was measured on this model and these prompts")
+    rank = len(edit.which(size))
     picks = [KeepRandom(edit.layer, edit.matrix, rank=rank, seed=1 + s) for s in range(DRAWS)]
-    return [here.scores(edit.matrix, parts.kept(p.which(len(parts.sigma)))) for p in picks]
+    return [here.scores(edit.matrix, parts.kept(p.which(size))) for p in picks]

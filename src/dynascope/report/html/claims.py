@@ -12,34 +12,50 @@ from dynascope.report.words import (
     control_words,
     controls,
     expected_words,
+    left_out,
     measured_words,
 )
 
 SIGNS: dict[str, str] = {**{str(v): sign for v, sign in VERDICT_SIGNS.items()}, "not_run": "·"}
-APART = '<tr><th colspan="5" scope="rowgroup">Exploratory: readings of ours that no document '
-APART += "states</th></tr>"
+EXPLORATORY = "Exploratory: readings of ours that no document states"
+LEFT_OUT = "Not applicable at these settings"
 LEGEND = """<p class="small">Measured: value (95 % interval, number of seeds). A claim holds only
 if it fails where it must fail, and is refuted only if it holds where it must hold; all three are
 measured by one function against one bound.</p>"""
 
 
 def claims_table(claims: Iterable[Stated]) -> str:
-    """All claims, those that no document states last; nothing for none."""
+    """All claims, those that no document states behind, those not measured last; nothing for none.
+
+    Of a claim that does not apply there is the reason in the place of numbers.
+    """
     claims = tuple(claims)
     if not claims:
         return ""
-    theirs = "\n".join(_row(c) for c in claims if not c.exploratory)
-    ours = "\n".join(_row(c) for c in claims if c.exploratory)
+    measured = [c for c in claims if not _left_out(c)]
+    groups = {
+        "": [c for c in measured if not c.exploratory],
+        EXPLORATORY: [c for c in measured if c.exploratory],
+        LEFT_OUT: [c for c in claims if _left_out(c)],
+    }
     heads = ("Claim", "Verdict", "Measured", "Expected", "Controls")
     head = "".join(f'<th scope="col">{h}</th>' for h in heads)
+    rows = [[_apart(title), *map(_row, own)] for title, own in groups.items() if own]
+    body = "\n".join(row for group in rows for row in group if row)
     table = f"""<table class="claims">
 <thead><tr>{head}</tr></thead>
 <tbody>
-{theirs}
-{APART if ours else ""}
-{ours}
+{body}
 </tbody></table>"""
     return f"{scrolling(table, 'Verdicts')}\n{LEGEND}"
+
+
+def _apart(title: str) -> str:
+    return f'<tr><th colspan="5" scope="rowgroup">{title}</th></tr>' if title else ""
+
+
+def _left_out(claim: Stated) -> bool:
+    return claim.judged is not None and left_out(claim.judged)
 
 
 def badge(verdict: str, count: int | None = None) -> str:
@@ -65,19 +81,27 @@ def verdict_badge(claim: Stated) -> str:
 def _row(claim: Stated) -> str:
     judged = claim.judged
     note = judged.note if judged else claim.note
-    expected = judged.expected if judged else claim.expected
     notes = f'<span class="small">{escaped(note)}</span>' if note else ""
+    told = f'<td colspan="3">{notes}</td>' if _left_out(claim) else _numbers(claim)
+    beside = "" if _left_out(claim) else notes
+    return f"""<tr id="claim-{anchor(claim.slug)}" data-verdict="{claim.verdict}">
+<th scope="row"><code class="id">{escaped(claim.id)}</code>{escaped(claim.statement)}
+<span class="small">{escaped(claim.source)}</span>{beside}</th>
+<td>{verdict_badge(claim)}</td>
+{told}</tr>"""
+
+
+def _numbers(claim: Stated) -> str:
+    """What was measured and expected, and the controls: three cells."""
+    judged = claim.judged
+    expected = judged.expected if judged else claim.expected
     measured = measured_words(judged.measured) if judged else "–"
     bound = expected_words(expected) if expected else "worked out from the run"
     named = f'<span class="small">{escaped(claim.quantity)}</span>' if claim.quantity else ""
     cases = _controls(judged) if judged else _cases(claim)
-    return f"""<tr id="claim-{anchor(claim.slug)}" data-verdict="{claim.verdict}">
-<th scope="row"><code class="id">{escaped(claim.id)}</code>{escaped(claim.statement)}
-<span class="small">{escaped(claim.source)}</span>{notes}</th>
-<td>{verdict_badge(claim)}</td>
-<td data-head="Measured"><span class="number">{escaped(measured)}</span>{named}</td>
+    return f"""<td data-head="Measured"><span class="number">{escaped(measured)}</span>{named}</td>
 <td data-head="Expected">{escaped(bound)}</td>
-<td data-head="Controls">{cases}</td></tr>"""
+<td data-head="Controls">{cases}</td>"""
 
 
 def _controls(claim: Claim) -> str:

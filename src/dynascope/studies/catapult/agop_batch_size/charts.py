@@ -62,13 +62,12 @@ def table_4_1(s: Settings, table: Table) -> Chart:
 @study.chart(together(**runs.tables))
 def alignment_and_test(s: Settings, found: dict[str, Table]) -> Chart:
     """Alignment against test loss, every seed a point."""
-    panels = []
+    panels, sizes = [], {size for table in found.values() for size in table.names}
+    colours = {size: i for i, size in enumerate(sorted(sizes, key=float, reverse=True))}
     for name, table in found.items():
         marks = tuple(
-            Points(a, t, f"batches of {size}", group=group)
-            for group, (size, a, t) in enumerate(
-                zip(table.names, table.alignment, table.test, strict=True)
-            )
+            Points(a, t, f"batches of {size}", group=colours[size])
+            for size, a, t in zip(table.names, table.alignment, table.test, strict=True)
         )
         panels.append(Panel(marks, PANELS[name][0], "AGOP alignment", "test loss"))
     return Chart(

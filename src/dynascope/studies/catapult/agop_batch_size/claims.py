@@ -169,9 +169,9 @@ for _name, _place in (("rank-3", "Fig. 4.9 b"), ("rank-4", "Fig. C.21 a")):
         f"{_name}-converges",
         f"Learning {PANELS[_name][0]} at half the critical rate, no seed diverges in batches of "
         "any size.",
-        zhu2024(_place), none_diverges, in_all_seeds("derived"), on=runs.tables[_name],
-        fails_on=case("planted: every lane lost", runs.lost_table),
-        holds_on=case("Table 4.1 as printed", runs.printed), note=listed,
+        zhu2024(_place, how="a stricter reading of"), none_diverges, in_all_seeds("ours"),
+        on=runs.tables[_name], fails_on=case("planted: every lane lost", runs.lost_table),
+        holds_on=case("Table 4.1 as printed", runs.printed), note=listed, exploratory=True,
     )  # fmt: skip
 study.claim(
     "large-batches-have-none",

@@ -56,6 +56,10 @@ def by_raises(s: Settings, found: dict[str, Table]) -> list[Chart]:
     ]  # fmt: skip
 
 
+def _raises(number: str) -> str:
+    return f"{number} raise" if number == "1" else f"{number} raises"
+
+
 @study.chart(together(**runs.raised))
 def validation(s: Settings, found: dict[str, dict[str, Run]]) -> Chart:
     """Fig. C.13: validation losses over training, with all raises and with none."""
@@ -65,12 +69,13 @@ def validation(s: Settings, found: dict[str, dict[str, Run]]) -> Chart:
         for group, (k, run) in enumerate(by_raises.items()):
             values = run["validation_loss"].values[0]
             fine = np.isfinite(values)
-            marks.append(Line(run["step"].values[fine], values[fine], f"{k} raises", group=group))
+            marks.append(Line(run["step"].values[fine], values[fine], _raises(k), group=group))
         panels.append(Panel(tuple(marks), PANELS[name][0], "step", "validation loss",
                             y_scale="log"))  # fmt: skip
     return Chart(
         "validation", "Validation loss over training, seed 0",
-        "Each raise is a spike; after it the loss should settle lower than before.", tuple(panels),
+        "Each raise is a spike; after it the loss should settle lower than before. A line that "
+        "ends early diverged.", tuple(panels),
     )  # fmt: skip
 
 
@@ -84,7 +89,7 @@ def heat_maps(s: Settings, found: dict[str, np.ndarray]) -> Chart:
         part = values[:SHOWN, :SHOWN]
         axis = np.arange(1, len(part) + 1)
         heat = Heat(axis, axis, np.abs(part) / np.abs(values).max(), "share of the largest")
-        title = name if name in ("target", "near zero") else f"{name} raises"
+        title = name if name in ("target", "near zero") else _raises(name)
         panels.append(Panel((heat,), title, "input", "input", equal=True, matrix=True))
     return Chart(
         "agop-maps", "Which inputs the network uses: AGOP of x1 x2, first ten inputs",

@@ -5,13 +5,13 @@ import numpy as np
 from dynascope.core.charts import Bars, Chart, Line, Panel, Reference
 from dynascope.studies.nodes import together
 from dynascope.studies.recall.language_laser.claims import TITLES
+from dynascope.studies.recall.language_laser.planted import planted
 from dynascope.studies.recall.language_laser.runs import (
     CONTROLS,
     Judged,
     Settings,
     gain,
     judged,
-    planted,
     study,
 )
 

@@ -8,6 +8,12 @@ from dynascope.core.records import Measured
 from dynascope.core.sources import chen2025, derived
 from dynascope.studies import at_least, at_most, average, case, exact, near, share
 from dynascope.studies.recall.language_laser import runs
+from dynascope.studies.recall.language_laser.planted import (
+    planted,
+    planted_ratios,
+    planted_sweeps,
+    planted_tables,
+)
 from dynascope.studies.recall.language_laser.runs import (
     CASES,
     FOUR_BIT,
@@ -18,7 +24,6 @@ from dynascope.studies.recall.language_laser.runs import (
     Table,
     gain,
     judged,
-    planted,
     study,
 )
 
@@ -31,7 +36,10 @@ SOURCES = {
     "ioi": chen2025("Figs. 4.13, C.2", how="another model than"),
     "facts": chen2025("Figs. 4.13, C.3, Table C.3", how="another model than"),
 }
-HELPS, NOTHING = planted["helps"], planted["nothing"]
+HELPS, HARMS = planted["helps"], planted["harms"]
+SMALL = "planted: a model whose smallest direction writes the generic word"
+LARGE = "planted: a model whose smallest direction writes against the generic word"
+MIDDLE = "planted: a model in which one of its middle directions writes the generic word"
 
 
 def helps(found: Judged) -> Measured:
@@ -69,8 +77,7 @@ for slug, title in TITLES.items():
         f"In {title}, the truncation that half of the prompts chose at least doubles "
         "p(answer) / p(generic) on the other half.",
         source, helps, at_least(math.log(2), "ours"), on=judged[slug],
-        fails_on=case("planted: nothing changes", NOTHING),
-        holds_on=case("planted: the ratio grows twentyfold", HELPS),
+        fails_on=case(LARGE, HARMS), holds_on=case(SMALL, HELPS),
         note=lambda found, note=note: f"{found.edit}. {note}".strip(), exploratory=True,
     )  # fmt: skip
     study.claim(
@@ -78,17 +85,14 @@ for slug, title in TITLES.items():
         f"In {title}, that truncation lowers the probability of the generic token on at least "
         "three quarters of the other prompts.",
         source, generic_falls, at_least(0.75, "ours"), on=judged[slug],
-        fails_on=case("planted: it makes the generic token likelier", planted["harms"]),
-        holds_on=case("planted: the ratio grows twentyfold", HELPS), note=note,
-        exploratory=True,
+        fails_on=case(LARGE, HARMS), holds_on=case(SMALL, HELPS), note=note, exploratory=True,
     )  # fmt: skip
     study.claim(
         f"{slug}-answer-rises",
         f"In {title}, that truncation raises the probability of the answer itself on more than "
         "half of the other prompts.",
         source, answer_rises, at_least(0.5, "ours"), on=judged[slug],
-        fails_on=case("planted: p(answer) falls", NOTHING),
-        holds_on=case("planted: p(answer) rises", HELPS), note=note, exploratory=True,
+        fails_on=case(LARGE, HARMS), holds_on=case(SMALL, HELPS), note=note, exploratory=True,
     )  # fmt: skip
     for control, other in {
         "random_there": "keeping as many random directions of the same matrix does",
@@ -102,9 +106,8 @@ for slug, title in TITLES.items():
             f"as {other}.",
             derived("a control that the document does not have"), better_than,
             at_least(math.log(1.5), "ours"), on=(judged[slug], control),
-            fails_on=case("planted: controls do as well", planted["controls too"], control),
-            holds_on=case("planted: controls do nothing", HELPS, control), note=note,
-            exploratory=True,
+            fails_on=case(MIDDLE, planted["controls too"], control),
+            holds_on=case(SMALL, HELPS, control), note=note, exploratory=True,
         )  # fmt: skip
     study.claim(
         f"{slug}-feed-forward-writes",
@@ -112,9 +115,8 @@ for slug, title in TITLES.items():
         "answer's than attention does.",
         chen2025("section 4.5.1", how="another model than"), written_by_mlp, at_least(0.0, "ours"),
         on=judged[slug], note=note, exploratory=True,
-        fails_on=case("a small model whose attention writes it", runs.planted_writers["attention"]),
-        holds_on=case("a small model whose feed-forward parts write it",
-                      runs.planted_writers["feed_forward"]),
+        fails_on=case("planted: a model whose attention writes it", HARMS),
+        holds_on=case(MIDDLE, planted["controls too"]),
     )  # fmt: skip
 
 
@@ -128,8 +130,8 @@ study.claim(
     "In Pythia-1B after 'Madrid is located in', the five printed probabilities before and after "
     "LASER are met within 0.01.",
     chen2025("Table 4.1"), table_error, at_most(0.01, "ours"), on=runs.table,
-    fails_on=case("planted: LASER changes nothing", runs.planted_tables["same"]),
-    holds_on=case("planted: the printed numbers, off by 0.002", runs.planted_tables["printed"]),
+    fails_on=case("planted: LASER changes nothing", planted_tables["same"]),
+    holds_on=case("planted: the printed numbers, off by 0.002", planted_tables["printed"]),
 )  # fmt: skip
 
 
@@ -145,8 +147,8 @@ for name, printed in {"ioi": 12.3, "madrid": 11.3}.items():
         f"within 30 % ({'who gave to whom' if name == 'ioi' else 'Madrid'}).",
         chen2025("Fig. 4.13"), ratio_factor, near(math.log(printed), math.log(1.3), "ours"),
         on=runs.final_ratios[name],
-        fails_on=case("planted: a ratio of 1", runs.planted_ratios["same"]),
-        holds_on=case("planted: near the printed ratio", runs.planted_ratios[name]),
+        fails_on=case("planted: a ratio of 1", planted_ratios["same"]),
+        holds_on=case("planted: near the printed ratio", planted_ratios[name]),
     )  # fmt: skip
 
 
@@ -160,6 +162,6 @@ study.claim(
     "In GPT-2 small, truncating the first feed-forward matrix of layers 9, 10 or 11 to a share "
     "from 0.1 to 0.8 lowers p('the') and p('them').",
     chen2025("Fig. C.4"), share_lower, at_least(1.0, "printed"), on=runs.sweep,
-    fails_on=case("planted: higher", runs.planted_sweeps["higher"]),
-    holds_on=case("planted: lower", runs.planted_sweeps["lower"]),
+    fails_on=case("planted: higher", planted_sweeps["higher"]),
+    holds_on=case("planted: lower", planted_sweeps["lower"]),
 )  # fmt: skip

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from dynascope.core.errors import bad
@@ -24,8 +23,6 @@ from dynascope.language.prompts import Prompt
 from dynascope.language.prompts.encoding import Encoded
 from dynascope.language.search import KEEPS, Grid, choose, joined, measure_grid
 from dynascope.language.search.searching import DRAWS
-from dynascope.models import Transformer, Words
-from dynascope.runtime.precision import precision
 from dynascope.studies.nodes import Node
 from dynascope.studies.study import Study
 
@@ -107,6 +104,34 @@ def gain(found: Judged, name: str = "best") -> np.ndarray:
     return (after[:, 0] - after[:, 1]) - (before[:, 0] - before[:, 1])
 
 
+def concluded(
+    model: LanguageModel, prompts: Encoded, grid: Grid, writers: list[Attribution], seed: int
+) -> Judged:
+    """The choice among the truncations of a grid, its controls, and who writes.
+
+    Args:
+        model: The model.
+        prompts: What the grid was measured on.
+        grid: Of all layers that are searched.
+        writers: Who writes the generic token, of some layers each.
+        seed: Of the split and of the random directions.
+    """
+    found = choose(model, prompts, grid, seed=seed)
+    best, grid = found.best.edit, found.grid
+    i, j = grid.layers.index(best.layer), grid.matrices.index(best.matrix)  # type: ignore[union-attr]
+    largest = grid.gain(grid.kept[0])
+    chosen = largest[..., found.chosen_on].mean(-1)  # (layer, matrix, keep)
+    flat = largest[..., found.held_out].mean(-1).reshape(len(grid.layers), -1)
+    picks = chosen.reshape(len(grid.layers), -1).argmax(1)
+    return Judged(
+        words(best), best.layer, model.layers, grid.base[found.held_out],
+        {n: v[found.held_out] for n, v in found.scores.items()}, np.array(grid.keeps),
+        grid.gain(grid.kept[:, i, j]).mean(-1), flat[np.arange(len(picks)), picks],
+        np.array(grid.layers), np.concatenate([w.written for w in writers], axis=1),
+        np.concatenate([w.without for w in writers], axis=1), writers[0].whole,
+    )  # fmt: skip
+
+
 def asked(task: str, count: int, seed: int) -> tuple[Prompt, ...]:
     """The prompts of a task, as many as there are."""
     return ioi(count, seed) if task == "ioi" else facts(min(count, 116), seed)
@@ -164,22 +189,9 @@ def _judged(case: str) -> Node:
         s: Settings, truncations: dict[int, Grid], writers: dict[int, Attribution]
     ) -> Judged:
         """The choice, its controls and the attribution on one model."""
-        model, prompts = opened(s)
-        grid, parts = joined(list(truncations.values())), list(writers.values())
-        found = choose(model, prompts, grid, seed=s.seed)
-        best = found.best.edit
-        i, j = grid.layers.index(best.layer), grid.matrices.index(best.matrix)  # type: ignore[union-attr]
-        largest = grid.gain(grid.kept[0])
-        chosen = largest[..., found.chosen_on].mean(-1)  # (layer, matrix, keep)
-        flat = largest[..., found.held_out].mean(-1).reshape(len(grid.layers), -1)
-        picks = chosen.reshape(len(grid.layers), -1).argmax(1)
-        return Judged(
-            words(best), best.layer, model.layers, grid.base[found.held_out],
-            {n: v[found.held_out] for n, v in found.scores.items()}, np.array(s.keeps),
-            grid.gain(grid.kept[:, i, j]).mean(-1), flat[np.arange(len(picks)), picks],
-            np.array(grid.layers), np.concatenate([w.written for w in parts], axis=1),
-            np.concatenate([w.without for w in parts], axis=1), parts[0].whole,
-        )  # fmt: skip
+        return concluded(
+            *opened(s), joined(list(truncations.values())), list(writers.values()), s.seed
+        )
 
     return judged
 
@@ -258,87 +270,3 @@ def sweep(s: Settings) -> Sweep:
     keeps = (0.1, 0.2, 0.4, 0.6, 0.8)
     after = [[p(apply(model, Truncate(i, "mlp_in", keep=k))) for k in keeps] for i in (8, 9, 10)]
     return Sweep(np.array(p(model)), np.array(after))
-
-
-# --- planted cases -------------------------------------------------------------------------------
-
-
-def _planted(best: float, controls: float, answer: float, spread: float = 0.5) -> Judged:
-    """40 held-out prompts with known gains of the choice and of all controls."""
-    noise = np.random.default_rng(0).normal(size=40) * spread
-
-    def scores(size: float, more: float) -> np.ndarray:
-        return np.stack([-3 + more + 0 * noise, -1 + more - size - noise, -5 + 0 * noise], axis=1)
-
-    base = np.stack([-3 + 0 * noise, -1 - noise * 0, -5 + 0 * noise], axis=1)
-    found = {"best": scores(best, answer)} | {n: scores(controls, 0.0) for n in CONTROLS}
-    written = np.stack([np.full((2, 40), -best / 4), np.full((2, 40), best / 4)])
-    return Judged(
-        "planted", 1, 2, base, found, np.array([0.1, 0.5]), np.zeros((3, 2)), np.zeros(2),
-        np.arange(2), written + noise * 0.01, 0 * written, 2 + noise,
-    )  # fmt: skip
-
-
-@study.finding
-def planted(s: Settings) -> dict[str, Judged]:
-    """Known gains: a choice that helps, one that does not, controls that do as well."""
-    return {
-        "helps": _planted(3.0, 0.0, 1.0), "nothing": _planted(0.0, 0.0, -1.0),
-        "controls too": _planted(3.0, 3.0, 1.0), "harms": _planted(-3.0, 0.0, -1.0),
-    }  # fmt: skip
-
-
-WRITER = Transformer(
-    Words(8), depth=2, width=16, heads=2, hidden=16, causal=True, read="every", tied=True
-)  # fmt: skip
-WORDS = 32
-
-
-def _written_by(part: str) -> Judged:
-    """A small drawn model in which one part adds the generic word's own vector, the other nothing.
-
-    Its answers are the 31 other words, each after a text of its own.
-    """
-    rng = np.random.default_rng(0)
-    with precision("float32"):
-        params = jax.jit(WRITER.build(WORDS, WORDS).init)(jax.random.key(0))
-    blocks = jax.tree.map(lambda *layers: np.stack(layers), *params["blocks"])
-    for name, out in (("attention", "output"), ("feed_forward", "out")):
-        wanted = np.asarray(params["tokens"]["weight"][0]) if name == part else 0.0
-        blocks[name][out] = np.zeros_like(blocks[name][out])
-        blocks[name][f"{out}_bias"] = np.zeros_like(blocks[name][f"{out}_bias"]) + wanted
-    model = LanguageModel(WRITER, {**params, "blocks": blocks}, {}, "planted")
-    answers = np.arange(1, WORDS)
-    texts = tuple(tuple(map(int, rng.integers(WORDS, size=5))) for _ in answers)
-    prompts = Encoded((), texts, answers, 0 * answers, 0 * answers - 1, ())
-    found = attribute(model, prompts, progress=False)
-    return _planted(3.0, 0.0, 1.0)._replace(
-        written=found.written, without=found.without, whole=found.whole
-    )
-
-
-@study.finding
-def planted_writers(s: Settings) -> dict[str, Judged]:
-    """What is measured of a model whose writer of the generic word is known."""
-    return {part: _written_by(part) for part in ("attention", "feed_forward")}
-
-
-@study.finding
-def planted_tables(s: Settings) -> dict[str, Table]:
-    """The printed table, and one in which LASER changes nothing."""
-    return {"printed": Table(PRINTED + 0.002), "same": Table(PRINTED[[0, 0]])}
-
-
-@study.finding
-def planted_ratios(s: Settings) -> dict[str, Ratios]:
-    """The printed ratios, and equal ones."""
-    return {"ioi": Ratios(2.4, 12.0), "madrid": Ratios(0.16, 11.0), "same": Ratios(1.0, 1.0)}
-
-
-@study.finding
-def planted_sweeps(s: Settings) -> dict[str, Sweep]:
-    """All lower, and one higher."""
-    low = np.full((3, 5, 2), 0.05)
-    return {
-        "lower": Sweep(np.array([0.1, 0.1]), low), "higher": Sweep(np.array([0.01, 0.01]), low),
-    }  # fmt: skip
