@@ -47,14 +47,16 @@ def wait_moved(page, count):
     page.wait_for_function(f"{MOVED} >= {count}", timeout=PATIENCE)
 
 
-def put(page, name, place):
-    """Put a slider somewhere, as a hand does that goes on."""
+def put(page, name, *places):
+    """Put a slider somewhere, as a hand does that goes on; through several places within one task
+    of the browser, however slow the machine is."""
     page.evaluate(
-        """([name, place]) => {
+        """([name, places]) => {
         const slider = document.querySelector(`input[type=range][data-name="${name}"]`);
-        slider.value = place;
-        slider.dispatchEvent(new Event("input", {bubbles: true})); }""",
-        [name, place],
+        for (const place of places) {
+          slider.value = place;
+          slider.dispatchEvent(new Event("input", {bubbles: true})); } }""",
+        [name, places],
     )
 
 
@@ -125,8 +127,7 @@ def drags_over_a_slow_picture(page, worker):
     worker.hold.set()
     put(page, "x", 100)
     assert worker.held.wait(20)
-    for place in (200, 300, 400):
-        put(page, "x", place)
+    put(page, "x", 200, 300, 400)
     settle(page, "x")
     wait_moved(page, 2)
     asked = [values["x"] for values in worker.seen]
