@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from dynascope import dynamics, models, tasks
-from dynascope.runner import assemble, run_experiment
+from dynascope.runner import assemble, run_experiment, work
 from dynascope.runner.estimate import PROGRAM, RULE, estimate
-from dynascope.runner.work import Work, count, trace
+from dynascope.runner.work import Work, count, product_speed, trace
 from dynascope.store import Store
 
 SMALL = {
@@ -55,7 +57,21 @@ def test_a_program_is_compiled_once_and_time_grows_with_the_steps(store):
     assert longer / second == pytest.approx(3, rel=0.1)  # measurements cost the same
 
 
-def test_more_seeds_and_larger_networks_cost_more(store):
+def test_the_speed_of_products_is_that_of_this_machine():
+    """Against numpy's product of the same size: the same order of magnitude, timed once."""
+    matrix = np.ones((512, 512), np.float32)
+    matrix @ matrix
+    begun = time.perf_counter()
+    for _ in range(20):
+        matrix @ matrix
+    numpys = 20 * 2 * 512**3 / (time.perf_counter() - begun)
+    assert numpys / 20 < product_speed() < 20 * numpys
+    assert product_speed() == product_speed()
+
+
+def test_more_seeds_and_larger_networks_cost_more(store, monkeypatch):
+    monkeypatch.setattr(work, "product_speed", lambda: 4e10)  # the same ratios on every machine
+
     def cost(**rest):
         names, changes = {"model": "MLP"}, {"model.activation": "linear", **rest.pop("changes", {})}
         return estimate({"": assemble(names, changes, **rest)}, store)[0].seconds - PROGRAM
