@@ -110,7 +110,7 @@ for _column, _words, _sign in (
     study.claim(
         f"full-rank-{_column}",
         f"Where the target uses all directions, the run with all raises ends with no better "
-        f"{_words} than some run with fewer has then, in any seed.",
+        f"{_words} than some run with fewer raises, in any seed.",
         zhu2024("Fig. C.17", how="a weaker reading of"), ends_worse, in_all_seeds("ours"),
         on=(runs.last_values, _column, _sign),
         fails_on=case("planted gains", runs.made["better"], _column, _sign),

@@ -125,7 +125,9 @@ study.claim(
     holds_on=same_kernel,
 )  # fmt: skip
 study.claim(
-    "decomposition", "The kernel is that sum with p1 and p2 of length one.",
+    "decomposition",
+    "The kernel is lambda1 p1 p1^T + lambda2 p2 p2^T with p the inputs of one sign, scaled to "
+    "length one.",
     zhu2024("appendix B.8", how="corrects"), within, in_all_seeds("derived"),
     on=(decompositions["unit vectors"], 1e-10), partner="decomposition-as-printed",
     fails_on=case("as printed", decompositions["printed"], 1e-10),

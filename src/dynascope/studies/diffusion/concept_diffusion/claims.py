@@ -140,7 +140,8 @@ study.claim(
 )  # fmt: skip
 study.claim(
     "order-flips-by-the-classifier",
-    "The order also flips as the trained classifier reads the pictures.",
+    "Read by the trained classifier, the logarithm of the ratio of the steps at which size and "
+    "colour are learned rises from the weakest to the strongest colour in the mean over seeds.",
     yang2025("Fig. 6, app. G.3"), flip, at_least(0.0, "printed"),
     on=(runs.classified_ends["weak"], runs.classified_ends["strong"]),
     fails_on=case("planted: from the first concept ahead to the second ahead",

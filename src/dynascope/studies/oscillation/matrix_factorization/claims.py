@@ -100,7 +100,7 @@ study.claim(
     note="Random 8 x 8 targets at K = 1.02 for which (3.9) is true.",
 )  # fmt: skip
 study.claim(
-    "line", "The orbit loses its stability at b = 2 - K.",
+    "line", "The orbit of period 2 of a factorisation loses its stability at b = 2 - K.",
     chen2025("Obs. 1 exact", how="derived; makes"),
     lambda ends: exact(np.max([abs(k + b - 2) for k, b in ends.items()])), at_most(1e-3, "derived"),
     on=cases.ends_of_stability["two columns"],

@@ -78,18 +78,18 @@ def last_ratio(seen: runs.Descent) -> Measured:
 
 kept, met = case("ratios planted as at the start", keeps), case("planted equal ratios", equal)
 study.claim(
-    "small-rate", "At learning rate 0.5 every neuron keeps its ratio.",
+    "small-rate", "At learning rate 0.5 every neuron keeps its ratio |w| / v.",
     chen2025("Fig. 3.5 (c)"), drift, at_most(0.1, "ours"), on=small, fails_on=at_large,
     holds_on=kept,
 )  # fmt: skip
 study.claim(
-    "equal-ratios", "At learning rate 2.6 all neurons come to the same ratio.",
+    "equal-ratios", "At learning rate 2.6 all neurons come to the same ratio |w| / v.",
     chen2025("Fig. 3.5 (d)"), spread, at_most(0.15, "ours"), on=large, fails_on=at_small,
     holds_on=met,
 )  # fmt: skip
 study.claim(
     "below-the-edge",
-    "Below the edge, at learning rate 2.3, the neurons do not come to the same ratio.",
+    "Below the edge, at learning rate 2.3, the neurons do not come to the same |w| / v.",
     chen2025("Fig. 3.5 (d)", how="derived; the other side of"), spread, at_least(0.5, "ours"),
     on=below, fails_on=at_large, holds_on=kept,
 )  # fmt: skip

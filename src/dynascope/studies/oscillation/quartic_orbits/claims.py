@@ -88,7 +88,7 @@ study.claim(
     holds_on=case("states with the rate that (3.4) gives them", places["planted"]),
 )  # fmt: skip
 study.claim(
-    "existence-as-printed", "The orbit exists only up to K = 1.5.",
+    "existence-as-printed", "On the quartic the orbit of period 2 exists only up to K = 1.5.",
     chen2025("(B.17)"), last_return, at_most(1.5, "printed"), on=places["larger"],
     fails_on=case("roots of the two-step polynomial, K from 1.6 to 1.9", places["roots"]),
     holds_on=case("larger roots of (3.4), which end at 1.5", places["printed"]),
@@ -123,7 +123,7 @@ study.claim(
     holds_on=case("1.1, 1.2 and 1.26, far from the doublings", runs.verdicts["certain"]),
 )  # fmt: skip
 study.claim(
-    "doubling", "Period 4 begins at K = sqrt(5) - 1.",
+    "doubling", "On the quartic period 4 begins at K = sqrt(5) - 1.",
     chen2025("B.12"), lambda doublings, number: exact(doublings[number], error=1e-12),
     near(quartic.DOUBLING, 1e-9, "printed"), on=(cascade, 1),
     fails_on=case("the next doubling", cascade, 2),
@@ -185,7 +185,8 @@ study.claim(
     holds_on=case("planted visits", runs.planted_diagram, runs.predicted["orbit"]),
 )  # fmt: skip
 study.claim(
-    "positive", "Iterates stay positive up to K = 3 sqrt(3) / 2 - 1, and not beyond.",
+    "positive",
+    "On the quartic iterates stay positive up to K = 3 sqrt(3) / 2 - 1, and not beyond.",
     chen2025("appendix B.6", how="derived; sharpens"), exact, at_least(0.0, "derived"),
     on=runs.lowest["below"], fails_on=case("0.001 above", runs.lowest["above"]),
     holds_on=case("K = 1.2, far below", runs.lowest["K = 1.2"]),
@@ -193,7 +194,7 @@ study.claim(
     measures="The lowest iterate over all starts.",
 )  # fmt: skip
 study.claim(
-    "bounded", "Descent stays bounded up to K = 2.",
+    "bounded", "On the quartic descent stays bounded up to K = 2.",
     chen2025("appendix B.6", how="derived; beyond"),
     lambda seen: exact(seen.verdict != "diverges"), at_least(1.0, "derived"),
     on=runs.single_rates[quartic.BOUNDED_UNTIL],

@@ -106,8 +106,8 @@ for slug, words, place, measure, bound, note in (
     ("growth", "In the first stage every step multiplies v w_x by 2.56 and w_x by 1.55 at least.",
      "appendix B.9, facts 2 and 5", growth, at_least(1.0, "printed"),
      lambda seen: f"Smallest factors: {seen.fit_growth:.2f} and {seen.along_growth:.2f}."),
-    ("basin", "From T1 + 4 on v w_x stays between 0.181 and 1.5.", "appendix B.9, stage 2",
-     room_in_basin, at_least(0.0, "printed"),
+    ("basin", "From four steps after T1 of Theorem 3.5 on, v w_x stays between 0.181 and 1.5.",
+     "appendix B.9, stage 2", room_in_basin, at_least(0.0, "printed"),
      lambda seen: "From {:.3f} to {:.3f}.".format(*seen.settled)),
 ):  # fmt: skip
     study.claim(

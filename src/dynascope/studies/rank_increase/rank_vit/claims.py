@@ -71,8 +71,8 @@ for data, words in NAMES.items():
         )  # fmt: skip
         study.claim(
             f"{data}-smaller-start-at-accuracy-{product}",
-            f"On {words} the same is true where both have first reached the same test accuracy: "
-            f"the change of {title} has a lower stable rank from the smallest start.",
+            f"On {words} the change of {title} has a lower stable rank from the smallest start "
+            "than from the usual one where each has first reached the same test accuracy.",
             boix2023("Figs. 6, 7", how="derived; takes slower learning out of"),
             smaller_start_at_accuracy, at_most(1.0, "ours"), on=(long, product), exploratory=True,
             fails_on=case("planted: 3 from the smaller start, 1.5 from the usual one", OPPOSITE,

@@ -82,28 +82,28 @@ for slug, title in TITLES.items():
     )  # fmt: skip
     study.claim(
         f"{slug}-generic-falls",
-        f"In {title}, that truncation lowers the probability of the generic token on at least "
-        "three quarters of the other prompts.",
+        f"In {title}, the truncation that half of the prompts chose lowers the probability of the "
+        "generic token on at least three quarters of the other half.",
         source, generic_falls, at_least(0.75, "ours"), on=judged[slug],
         fails_on=case(LARGE, HARMS), holds_on=case(SMALL, HELPS), note=note, exploratory=True,
     )  # fmt: skip
     study.claim(
         f"{slug}-answer-rises",
-        f"In {title}, that truncation raises the probability of the answer itself on more than "
-        "half of the other prompts.",
+        f"In {title}, the truncation that half of the prompts chose raises the probability of the "
+        "answer itself on more than half of the other half.",
         source, answer_rises, at_least(0.5, "ours"), on=judged[slug],
         fails_on=case(LARGE, HARMS), holds_on=case(SMALL, HELPS), note=note, exploratory=True,
     )  # fmt: skip
     for control, other in {
         "random_there": "keeping as many random directions of the same matrix does",
         "smallest_there": "keeping as many of its smallest directions does",
-        "dropped_there": "dropping the whole feed-forward part of that layer does",
+        "dropped_there": "dropping the whole feed-forward part of its layer does",
         "best_random": "the best choice of random directions of any layer and matrix does",
     }.items():
         study.claim(
             f"{slug}-better-than-{control.replace('_', '-')}",
-            f"In {title}, that truncation leaves p(answer) / p(generic) at least 1.5 times as high "
-            f"as {other}.",
+            f"In {title}, the truncation that half of the prompts chose leaves p(answer) / "
+            f"p(generic) on the other half at least 1.5 times as high as {other}.",
             derived("a control that the document does not have"), better_than,
             at_least(math.log(1.5), "ours"), on=(judged[slug], control),
             fails_on=case(MIDDLE, planted["controls too"], control),

@@ -212,7 +212,8 @@ study.claim(
 )  # fmt: skip
 study.claim(
     "descent-on-u-stays",
-    "Descent on U at the program's rate stays bounded from the same four starts.",
+    "Descent on U at the program's rate stays bounded from the four starts with three and four "
+    "descents.",
     yang2025("(4.1) with W = U U^T; corrects (D.2)"),
     how_many_run_away, at_most(0, "derived"), on=runs.paths["descent on U"],
     fails_on=case("the printed recursion from these starts", runs.paths["recursion on W"]),

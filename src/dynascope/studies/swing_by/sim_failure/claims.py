@@ -127,7 +127,7 @@ study.claim(
 )  # fmt: skip
 study.claim(
     "schur-tells-when",
-    "The start also tells when w11 passes one half: the median error of the Schur law's time is "
+    "The start tells when w11 passes one half: the median error of the Schur law's time is "
     "at most 1 %.",
     yang2025("Fig. 10", how="this project, on"), time_error,
     at_most(0.01, "ours"), on=(runs.half["measured"], runs.half["schur"]),
@@ -225,7 +225,7 @@ study.claim(
 )  # fmt: skip
 study.claim(
     "printed-recursion-stays",
-    "The recursion on W, iterated as printed, stays bounded from all these starts.",
+    "The recursion on W, iterated as printed, stays bounded from all starts of Fig. 10.",
     yang2025("(D.2), Fig. 10", how="a reading of"), lambda ran_away: share(ran_away < 0),
     in_all_seeds("ours"), on=runs.recursion["code"],
     fails_on=case(AS_IN_THE_TEXT, runs.recursion["text"]),
