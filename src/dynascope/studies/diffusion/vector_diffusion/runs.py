@@ -62,7 +62,7 @@ study = Study(
         "smoke": {"steps": 400, "seeds": 6, "checkpoints": 12, "samples": 16,
                   "sampling_steps": 16, "model.hidden": (48,), "ratios": (0.5, 2.0),
                   "to_the_end": False},
-        "laptop": {},
+        "laptop": {"seeds": 24},
         "paper": {"task.samples_per_cluster": 1024, "model.hidden": (1024,), "order": "shuffled",
                   "steps": 600_000, "checkpoints": 60, "samples": 256, "sampling_steps": 100},
     },

@@ -41,7 +41,7 @@ class Settings(Spec, tag="studies.rank-gpt"):
     steps: int = 800
     warm_up: int = 40
     test: int = 64  # blocks
-    seeds: int = 3
+    seeds: int = 5
     records: int = 41
     to_the_end: bool = True  # whether training is long enough for a rise
 
@@ -62,7 +62,7 @@ study = Study(
         "smoke": {
             "texts": ("tinyshakespeare",), "model.tokens.length": 32, "model.depth": 2,
             "model.width": 32, "model.hidden": 64, "batch_size": 8, "steps": 150, "warm_up": 10,
-            "test": 32, "records": 16, "to_the_end": False,
+            "test": 32, "records": 16, "to_the_end": False, "seeds": 3,
         },
         "laptop": {},
         "paper": {

@@ -47,7 +47,7 @@ class Settings(Spec, tag="studies.rank-vit"):
     steps: int = 800
     warm_up: int = 50
     scales: tuple[float, ...] = static_field((1.0, 0.3, 0.1))  # of the start
-    seeds: int = 3
+    seeds: int = 5
     records: int = 41
     made_here: SyntheticPictures = SyntheticPictures()
     made_model: Transformer = Transformer(
@@ -76,7 +76,7 @@ study = Study(
         "smoke": {
             "pictures": (), "sgd": False, "to_the_end": False, "scales": (1.0, 0.1),
             "made_here.train": 1000, "made_here.test": 250, "made_batch": 32, "made_steps": 120,
-            "records": 16,
+            "records": 16, "seeds": 3,
         },
         "laptop": {},
         "paper": {
