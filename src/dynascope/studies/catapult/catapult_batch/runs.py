@@ -44,7 +44,7 @@ PANELS = {
     "fcn": ("a 5-layer network on CIFAR-10 classes 7, 9", "cifar10", (96.17, 1.46)),
     "cnn": ("a 5-layer CNN on CIFAR-10 classes 7, 9", "cifar10", (94.67, 3.27)),
 }
-PLANTED_RATE = 3.0
+PLANTED_RATE, PLANTED_STEPS = 3.0, 160  # enough rises for an interval within 0.03 of all
 # Seeds whose Hessians are followed: each costs many products a step, on pictures a minute or more.
 HESSIAN_SEEDS = {"digits": 8, "shallow": 4, "fcn": 4, "cnn": 4}
 LOW = 0.1 / 0.8  # of the panel's rate: below the critical rates of all batches
@@ -65,12 +65,12 @@ class Settings(Spec, tag="studies.catapult-batch"):
     cnn: Trial = Trial(two(CIFAR, pool=4), conv_net(128, 8), 8.0 / 4.5, 80)
     batch_size: int = 32
     seeds: int = 8
-    deep_seeds: int = 4  # of the CNN, whose runs take minutes
+    deep_seeds: int = 6  # of the CNN, whose runs take minutes
     enough: float = static_field(1e-3)
     sphere: Sphere = Sphere()
     sphere_width: int = 4096
     sphere_steps: int = 500
-    sphere_seeds: int = 8
+    sphere_seeds: int = 128
     sphere_place: float = static_field(0.5)  # of the rate, in the logarithm, between both criticals
     hessian_steps: int = 60  # on which the Hessian's rate is measured too
 
@@ -174,9 +174,9 @@ def on_sphere(s: Settings) -> Experiment:
 
 
 def planted(kind: str) -> Run:
-    """Eight seeds of 40 steps at PLANTED_RATE: rises where the batch is critical, or elsewhere."""
+    """Eight seeds at PLANTED_RATE: rises where the batch is critical, or elsewhere."""
     rng = np.random.default_rng(0)
-    low = rng.random((8, 40)) < 0.2
+    low = rng.random((8, PLANTED_STEPS)) < 0.2
     low[:, 0] = False  # what looks at the first step alone finds nothing
     critical = PLANTED_RATE * np.where(low, 0.5, 2.0)
     rise = low if kind == "matched" else ~low
@@ -192,7 +192,7 @@ def planted(kind: str) -> Run:
          "hessian_rate": (("seed", "step"), np.concatenate([first, 1.01 * critical], axis=1)),
          "batch_losses": (("seed", "step", "moment"),
                           np.concatenate([np.full((8, 1, 2), np.nan), before], axis=1))},
-        {"moment": ["before", "after"], "step": np.arange(41)},
+        {"moment": ["before", "after"], "step": np.arange(PLANTED_STEPS + 1)},
     )  # fmt: skip
     return Run(data, None)
 
