@@ -262,3 +262,12 @@ def test_every_panel_that_has_its_data_takes_a_few_steps(study):
         )  # fmt: skip
         assert np.isfinite(run["kernel_split"].values).all(), name
         assert run["loss"].values[0, -1] < run["loss"].values[0, 0], name
+
+
+@pytest.mark.parametrize("of", ["batch", "all"])
+def test_planted_matches_hold_against_every_share_that_is_asked(of):
+    """Else what contradicts the printed share would be undecided."""
+    asked = [c for c in studies.get("catapult-batch").claims if c.id.endswith(f"-match-{of}")]
+    assert len(asked) == 4
+    found = batch.matched(planted_batches("matched"), of)
+    assert {c.bound.verdict(found) for c in asked} == {"holds"}

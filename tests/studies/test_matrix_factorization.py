@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dynascope.studies.oscillation.matrix_factorization import claims, runs
+from dynascope.studies.oscillation.matrix_factorization.cases import directions
 from dynascope.studies.oscillation.matrix_factorization.descents import descend, generic, spectra
 from dynascope.studies.oscillation.matrix_factorization.witnesses import (
     criticality_ratio,
@@ -14,6 +15,7 @@ from dynascope.studies.oscillation.matrix_factorization.witnesses import (
     line_derivatives,
     transition,
 )
+from dynascope.studies.study import studies
 from dynascope.theories.oscillation.factorization import transfer
 from dynascope.theories.oscillation.quartic import orbit_points
 
@@ -182,3 +184,11 @@ def test_allowed_eigenvalues_are_none_where_a_seed_escapes():
     assert claims.allowed(seen).tolist() == [[3, 3], [4, 0]]
     assert claims.allows_fewer(seen).value == 0.5
     assert claims.escaping(seen, "symmetric", 1).value == 0.5
+
+
+def test_diagonal_factors_are_enough_to_hold():
+    """Else a contradiction of the printed identity would be undecided."""
+    study = studies.get("matrix-factorization")
+    claim = next(c for c in study.claims if c.id.endswith("/top-direction"))
+    found = directions.function(study.at("smoke"), "diagonal")
+    assert claim.bound.verdict(claim.measure(found)) == "holds"
